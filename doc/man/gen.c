@@ -434,8 +434,8 @@ static void print_routes(void)
 static void print_changes(void)
 {
     fputs(".Bl -tag -width node.admitted\n", stdout);
-#define COMMAND(symbol, name, id, meets, published, who, todo) \
-    printf(".It Sy %s\n", name);                               \
+#define COMMAND(symbol, name, id, meets, published, says, who, todo) \
+    printf(".It Sy %s\n", name);                                     \
     print_sentence(who);
 #include "cluster/command.tbl"
 #undef COMMAND
@@ -956,7 +956,7 @@ static void print_moves(void)
 static void print_journal_words(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
-#define COMMAND(symbol, name, id, meets, published, who, todo) REASON(name, "", who, todo)
+#define COMMAND(symbol, name, id, meets, published, says, who, todo) REASON(name, "", who, todo)
 #include "cluster/command.tbl"
 #undef COMMAND
     REASON("state.made", "", "the first controller in a new state: what the state is called", "nothing")

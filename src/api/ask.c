@@ -24,6 +24,10 @@ void ask_fini(struct ask *a)
     free(a->node);
     free(a->class_name);
     free(a->word);
+    for (size_t i = 0; i < a->n_findings; i++) {
+        free(a->findings[i].fault);
+        free(a->findings[i].device);
+    }
     free(a->findings);
     *a = (struct ask){0};
 }
@@ -400,7 +404,7 @@ static int parse_transition(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
-static int check_finding(const json_t *o, struct err *e)
+static int take_finding(const json_t *o, struct ask_finding *out, struct err *e)
 {
     static const char *const keys[] = {"fault", "device"};
     const char *fault, *device = NULL;
@@ -413,7 +417,11 @@ static int check_finding(const json_t *o, struct err *e)
         rc = check_plain("fault", fault, FAULT_BYTES_MAX, e);
     if (rc == 0)
         rc = allow_string(o, "device", &device, e);
-    return rc < 0 || !device || !*device ? rc : check_plain("device", device, FINDING_DEVICE_BYTES_MAX, e);
+    if (rc == 0 && device && *device)
+        rc = check_plain("device", device, FINDING_DEVICE_BYTES_MAX, e);
+    if (rc == 0)
+        *out = (struct ask_finding){mem_dup(fault), device ? mem_dup(device) : NULL};
+    return rc;
 }
 
 static int parse_resolve(const json_t *o, struct ask *a, struct err *e)
@@ -423,12 +431,12 @@ static int parse_resolve(const json_t *o, struct ask *a, struct err *e)
     int rc = take_nodes(o, a, e);
     if (rc == 0 && (!json_is_array(list) || n == 0 || n > FINDINGS_NAMED_MAX))
         rc = err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", FINDINGS_NAMED_MAX);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = check_finding(json_array_get(list, i), e);
     if (rc < 0)
         return rc;
-    a->findings = json_write(list);
-    return take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+    a->findings = mem_alloc(n * sizeof *a->findings);
+    for (; rc == 0 && a->n_findings < n; a->n_findings += rc == 0)
+        rc = take_finding(json_array_get(list, a->n_findings), &a->findings[a->n_findings], e);
+    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
 static int parse_forget(const json_t *o, struct ask *a, struct err *e)

@@ -35,9 +35,12 @@ struct ask {
     struct span deadline; /* of a rollout */
     char *word;           /* a check, a transition, a remedy, a switch, what to do to the power, or a
                              certificate's number */
-    char *findings;       /* JSON array of {"fault","device"?} */
-    bool gives, on;       /* of a switch: on; of a node of the work queue: given, and taken or given back; of
-                             a node that is forgotten, and of power: forced */
+    size_t n_findings;    /* FINDINGS_NAMED_MAX at most */
+    struct ask_finding {
+        char *fault, *device; /* device NULL: on any */
+    } * findings;
+    bool gives, on; /* of a switch: on; of a node of the work queue: given, and taken or given back; of
+                       a node that is forgotten, and of power: forced */
 };
 
 /* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty

@@ -114,11 +114,10 @@ static void switch_all(struct call *c, const struct hostlist *nodes, struct comm
 /* What is not known now refuses a command that is given now. */
 static int may_power(const struct call *c, const struct member *m, const struct command *cmd, struct err *e)
 {
-    CLEANUP_JSON json_t *set = json_read(cmd->set, strlen(cmd->set), NULL);
     CLEANUP_TEXT struct text run = {0};
     const struct api_shell *shell = &c->api->shell;
-    text_printf(&run, "power.%s", json_text(set, "do"));
-    int rc = shell->may_power(shell->arg, m, run.s, json_is_true(json_object_get(set, "force")), e);
+    text_printf(&run, "power.%s", cmd->power.verb);
+    int rc = shell->may_power(shell->arg, m, run.s, cmd->power.force, e);
     return rc == -EAGAIN ? -EBUSY : rc;
 }
 
@@ -133,11 +132,9 @@ static int check_verb(const char *verb, struct err *e)
 
 static int power_change(struct call *c, struct ask *a, struct err *e)
 {
-    CLEANUP_TEXT struct text set = {0};
     if (!a->reason)
         return err_set(e, -EINVAL, "\"reason\" is missing");
-    text_printf(&set, "{\"do\":\"%s\",\"force\":%s}", a->word, a->on ? "true" : "false");
-    struct command cmd = {.kind = COMMAND_POWER, .reason = a->reason, .set = set.s};
+    struct command cmd = {.kind = COMMAND_POWER, .reason = a->reason, .power = {a->word, a->on}};
     c->may = may_power;
     if (c->dry)
         return call_submit_each(c, &a->nodes, &cmd, e);

@@ -218,24 +218,23 @@ int call_repair_numbers(struct call *c, struct text *t, struct err *e)
 
 /* --- what people say ------------------------------------------------------------------------- */
 
-static int repair_change(struct call *c, enum command_kind kind, const char *set, struct ask *a,
-                         struct err *e)
+static int repair_change(struct call *c, struct command *cmd, struct ask *a, struct err *e)
 {
     CLEANUP_FREE struct member **members = NULL;
     int rc = members_find(c->api->cluster, &a->nodes, &members, e);
     if (rc < 0)
         return rc;
-    struct command cmd = {.kind = kind, .reason = a->reason, .set = set};
-    return call_submit_each(c, &a->nodes, &cmd, e);
+    cmd->reason = a->reason;
+    return call_submit_each(c, &a->nodes, cmd, e);
 }
 
 /* Of the step that the transition leads to. */
-static int64_t deadline_s(const struct api_policy *p, const char *transition)
+static uint64_t deadline_s(const struct api_policy *p, enum by_hand what)
 {
-    struct span s = strcmp(transition, "human_intervention") == 0 ? p->provision_deadline
-                    : strcmp(transition, "manual_drain") == 0     ? p->drain_deadline
-                                                                  : (struct span){0};
-    return s.ns / 1000000000;
+    struct span s = what == BY_HAND_REPAIRED ? p->provision_deadline
+                    : what == BY_HAND_DRAIN  ? p->drain_deadline
+                                             : (struct span){0};
+    return (uint64_t)s.ns / 1000000000;
 }
 
 static int may_resolve(const struct call *c, const struct member *m, const struct command *cmd, struct err *e)
@@ -246,16 +245,16 @@ static int may_resolve(const struct call *c, const struct member *m, const struc
 int call_repair_transition(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
-    CLEANUP_TEXT struct text set = {0};
+    struct command cmd = {.kind = COMMAND_TRANSITION};
+    struct transition_command *says = &cmd.transition;
     int rc = call_ask(c, &a, e);
+    if (rc == 0)
+        rc = by_hand_parse(a.word, &says->what, e);
     if (rc == 0) {
-        text_add(&set, "{\"transition\":");
-        text_add_json(&set, a.word);
-        text_printf(&set, ",\"deadline_s\":%" PRId64 "%s}", deadline_s(&c->api->policy, a.word),
-                    strcmp(a.word, "human_intervention") == 0 ? ",\"answers\":true" : "");
-        c->returns = strcmp(a.word, "human_intervention") == 0;
+        says->deadline_s = deadline_s(&c->api->policy, says->what);
+        says->answers = c->returns = says->what == BY_HAND_REPAIRED;
         c->may = c->returns ? may_resolve : NULL;
-        rc = repair_change(c, COMMAND_TRANSITION, set.s, &a, e);
+        rc = repair_change(c, &cmd, &a, e);
     }
     ask_fini(&a);
     return rc;
@@ -264,15 +263,9 @@ int call_repair_transition(struct call *c, struct text *t, struct err *e)
 static int answer_remedy(struct call *c, enum command_kind kind, struct err *e)
 {
     struct ask a = {0};
-    CLEANUP_TEXT struct text set = {0};
     int rc = call_ask(c, &a, e);
-    if (rc == 0 && a.word) {
-        text_add(&set, "{\"remedy\":");
-        text_add_json(&set, a.word);
-        text_add_char(&set, '}');
-    }
     if (rc == 0)
-        rc = repair_change(c, kind, a.word ? set.s : "{}", &a, e);
+        rc = repair_change(c, &(struct command){.kind = kind, .approval = {a.word}}, &a, e);
     ask_fini(&a);
     return rc;
 }
@@ -291,14 +284,16 @@ int call_repair_refuse(struct call *c, struct text *t, struct err *e)
 int call_queue_resolve(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
-    CLEANUP_TEXT struct text set = {0};
+    struct finding_name findings[FINDINGS_NAMED_MAX];
     int rc = call_ask(c, &a, e);
+    for (size_t i = 0; i < a.n_findings; i++)
+        findings[i] = (struct finding_name){a.findings[i].fault, a.findings[i].device};
+    struct command cmd = {.kind = COMMAND_ANSWER,
+                          .answer = {deadline_s(&c->api->policy, BY_HAND_REPAIRED), a.n_findings, findings}};
     if (rc == 0) {
-        text_printf(&set, "{\"deadline_s\":%" PRId64 ",\"findings\":%s}",
-                    deadline_s(&c->api->policy, "human_intervention"), a.findings);
         c->returns = true;
         c->may = may_resolve;
-        rc = repair_change(c, COMMAND_ANSWER, set.s, &a, e);
+        rc = repair_change(c, &cmd, &a, e);
     }
     ask_fini(&a);
     return rc;
@@ -308,12 +303,9 @@ int call_queue_ticket(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
     int rc = call_ask(c, &a, e);
+    enum ticket what = !a.gives ? TICKET_STAYS : a.on ? TICKET_TAKEN : TICKET_GIVEN_BACK;
     if (rc == 0)
-        rc = repair_change(c, COMMAND_TICKET,
-                           !a.gives ? "{}"
-                           : a.on   ? "{\"take\":true}"
-                                    : "{\"take\":false}",
-                           &a, e);
+        rc = repair_change(c, &(struct command){.kind = COMMAND_TICKET, .ticket = {what}}, &a, e);
     ask_fini(&a);
     return rc;
 }
@@ -373,7 +365,7 @@ static int override_by_hand(struct call *c, enum command_kind kind, struct err *
     struct ask a = {0};
     int rc = call_ask(c, &a, e);
     if (rc == 0)
-        rc = repair_change(c, kind, "{}", &a, e);
+        rc = repair_change(c, &(struct command){.kind = kind}, &a, e);
     ask_fini(&a);
     return rc;
 }
@@ -425,14 +417,10 @@ int call_brake_list(struct call *c, struct text *t, struct err *e)
 int call_brake_set(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
-    CLEANUP_TEXT struct text set = {0};
     int rc = call_ask(c, &a, e);
     if (rc == 0) {
         struct hostlist nobody = {0};
-        text_add(&set, "{\"name\":");
-        text_add_json(&set, a.word);
-        text_printf(&set, ",\"on\":%s}", a.on ? "true" : "false");
-        struct command cmd = {.kind = COMMAND_SWITCH, .reason = a.reason, .set = set.s};
+        struct command cmd = {.kind = COMMAND_SWITCH, .reason = a.reason, .switched = {a.word, a.on}};
         rc = call_submit(c, &nobody, &cmd, NULL);
     }
     ask_fini(&a);

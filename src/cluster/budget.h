@@ -33,7 +33,7 @@ struct limits {
 };
 
 const struct limits *cluster_limits(const struct cluster *c);
-/* As the record and as the set of CONFIGURE, a JSON object, into t. */
+/* As the record, a JSON object, into t. */
 void limits_write(const struct limits *l, struct text *t);
 bool limits_equal(const struct limits *a, const struct limits *b);
 

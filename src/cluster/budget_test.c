@@ -80,7 +80,7 @@ static void test_limits_are_a_record(void **state)
                             "6") "\n"
                                  ": Health observe, MaxOutPartition 10 % -> 30 %, RemediesAWeek 5 -> 6\n"));
     assert_string_equal(agree(w, LIMITS("true", "101", "50", "25", "10", "4", "5")),
-                        "\"out\" is not a whole number from 0 to 100");
+                        "at most 101 % of a scope; 100 % is all of it");
 }
 
 static void test_nothing_is_limited_before(void **state)
@@ -160,7 +160,7 @@ static void test_a_person_takes_no_room(void **state)
     struct world *w = *state;
     agree(w, LIMITS("true", "20", "100", "100", "100", "0", "5"));
     world_do(w, COMMAND_DRAIN, "ann", "lx01", "bad DIMM", "1.1");
-    world_say(w, COMMAND_TRANSITION, "ann", "lx02", "{\"trigger\":\"manual_drain\"}", "DIMM");
+    world_say(w, COMMAND_TRANSITION, "ann", "lx02", "{\"transition\":\"manual_drain\"}", "DIMM");
     assert_int_equal(n_out(w), 0);
     isolate(w, "lx03", "1.3", "");
     assert_string_equal(world_state(w, "lx03"), "draining");

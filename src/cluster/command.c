@@ -5,9 +5,16 @@
 #include "cluster/command.h"
 
 #include "base/text.h"
+#include "cluster/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+const struct shape command_nothing = {0};
+
+#define COMMAND(symbol, name, id, meets, published, says, who, todo) extern const struct shape command_##says;
+#include "cluster/command.tbl"
+#undef COMMAND
 
 enum { NO_ID, ID };
 enum { NOT_PUBLISHED, PUBLISHED };
@@ -17,9 +24,10 @@ static const struct {
     bool makes_id;
     enum command_meets meets;
     bool is_published;
+    const struct shape *says;
 } kinds[COMMANDS] = {
-#define COMMAND(symbol, name, id, meets, published, who, todo) \
-    [COMMAND_##symbol] = {name, id, COMMAND_MEETS_##meets, published},
+#define COMMAND(symbol, name, id, meets, published, says, who, todo) \
+    [COMMAND_##symbol] = {name, id, COMMAND_MEETS_##meets, published, &command_##says},
 #include "cluster/command.tbl"
 #undef COMMAND
 };
@@ -50,19 +58,12 @@ bool command_is_published(enum command_kind k)
 struct copied {
     struct command cmd;
     struct hostlist nodes;
-    size_t n;
-    void **own; /* what it points to */
+    struct owned own;
 };
-
-static void *copied_keep(struct copied *k, void *own)
-{
-    k->own = mem_grow(k->own, (k->n + 1) * sizeof *k->own);
-    return k->own[k->n++] = own;
-}
 
 static const char *keep_text(struct copied *k, const char *s)
 {
-    return s ? copied_keep(k, mem_dup(s)) : NULL;
+    return s ? owned_keep(&k->own, mem_dup(s)) : NULL;
 }
 
 struct command *command_copy(const struct command *cmd)
@@ -74,6 +75,7 @@ struct command *command_copy(const struct command *cmd)
     k->cmd.reason = keep_text(k, cmd->reason);
     k->cmd.set = keep_text(k, cmd->set);
     k->cmd.token = keep_text(k, cmd->token);
+    shape_own(kinds[cmd->kind].says, &k->cmd.findings, &k->own); /* where all of the union begin */
     for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
         hostlist_add(&k->nodes, cmd->nodes->names[i]);
     k->cmd.nodes = &k->nodes;
@@ -85,9 +87,7 @@ void command_destroy(struct command *cmd)
     struct copied *k = (struct copied *)cmd;
     if (!k)
         return;
-    for (size_t i = 0; i < k->n; i++)
-        free(k->own[i]);
-    free(k->own);
+    owned_fini(&k->own);
     hostlist_fini(&k->nodes);
     free(k);
 }
@@ -101,10 +101,11 @@ static bool same_text(const char *a, const char *b)
 
 bool command_says(const struct command *cmd)
 {
-    return cmd->set != NULL;
+    return cmd->set || kinds[cmd->kind].says->n > 0;
 }
 
 bool command_same(const struct command *a, const struct command *b)
 {
-    return a->kind == b->kind && same_text(a->set, b->set);
+    return a->kind == b->kind && same_text(a->set, b->set) &&
+           shape_same(kinds[a->kind].says, &a->findings, &b->findings);
 }

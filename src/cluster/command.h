@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 #include "base/hostlist.h"
+#include "cluster/budget.h"
+#include "cluster/command_health.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +16,7 @@
  */
 
 enum command_kind {
-#define COMMAND(symbol, name, id, meets, published, who, todo) COMMAND_##symbol,
+#define COMMAND(symbol, name, id, meets, published, says, who, todo) COMMAND_##symbol,
 #include "cluster/command.tbl"
 #undef COMMAND
     COMMANDS
@@ -46,6 +48,25 @@ struct command {
                           CERTIFICATE is in `set`, as decide_certificate.c says */
     struct wall expires; /* TOKEN_CREATE */
     bool dry;            /* it is decided, and nothing is committed */
+    union {
+        struct findings_command findings;
+        struct shared_command shared;
+        struct repair_command repair;
+        struct outcome_command outcome;
+        struct operate_command operate;
+        struct transition_command transition;
+        struct answer_command answer;
+        struct ticket_command ticket;
+        struct approval_command approval; /* REPAIR_APPROVE, REPAIR_REFUSE */
+        struct switch_command switched;   /* SWITCH */
+        struct limits limits;             /* CONFIGURE */
+        struct override_command override;
+        struct override_of_command override_of; /* OVERRIDE_AGE, OVERRIDE_END */
+        struct trial_begin_command trial_begin;
+        struct trial_end_command trial_end;
+        struct measured_command measured;
+        struct power_command power;
+    };
 };
 
 /* A copy that owns all that it points to; its nodes are never NULL. command_destroy. */

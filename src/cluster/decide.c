@@ -139,6 +139,19 @@ int decide_check_note(const struct command *cmd, struct err *e)
     return cmd->reason && *cmd->reason ? decide_check_reason(cmd->reason, e) : 0;
 }
 
+int decide_check_clause(const char *what, const char *clause, struct err *e)
+{
+    if (strlen(clause) > REASON_BYTES_MAX)
+        return err_set(e, -EINVAL, "%s: %zu bytes; it has %d at most", what, strlen(clause),
+                       REASON_BYTES_MAX);
+    return text_is_clean(clause) ? 0 : err_set(e, -EINVAL, "%s: a control character", what);
+}
+
+int decide_check_boot(const char *boot, struct err *e)
+{
+    return !*boot || boot_ok(boot) ? 0 : err_set(e, -EINVAL, "\"%.80s\" is no boot id", boot);
+}
+
 static int decide_hold(const struct cluster *c, const struct command *cmd, enum claim_kind kind,
                        struct decision *d, struct err *e)
 {

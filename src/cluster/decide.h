@@ -49,6 +49,10 @@ int decide_check_reason(const char *reason, struct err *e);
 /* The same of a command's reason where none is needed. */
 int decide_check_note(const struct command *cmd, struct err *e);
 
+/* A clause for a record, which may be empty: REASON_BYTES_MAX at most, no control characters. */
+int decide_check_clause(const char *what, const char *clause, struct err *e);
+int decide_check_boot(const char *boot, struct err *e); /* "" is one that is not known */
+
 /* FORGET: set is not NULL when it is forced. */
 int decide_forget(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e);
@@ -72,12 +76,10 @@ int decide_health(const struct cluster *c, const struct command *cmd, struct dec
 int decide_measured(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* TRIAL_BEGIN and TRIAL_END. */
 int decide_trial(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
-/* REPAIR and OPERATE; set is the command's. */
-int decide_repair(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
-                  struct err *e);
+/* REPAIR and OPERATE */
+int decide_repair(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* What people say: TRANSITION, ANSWER, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
-int decide_ticket(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
-                  struct err *e);
+int decide_ticket(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 int decide_bmc(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                struct err *e);
 int decide_machine(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
@@ -118,10 +120,8 @@ struct repair_wish {
     bool manual;
     const char *remedy; /* of STEP_TEND; borrowed. Else NULL */
 };
-/* The members why, problem and deadline_s of an object. */
-int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e);
-/* A step's deadline_s, which may be absent: 0. */
-int repair_deadline_read(const json_t *o, uint64_t *out, struct err *e);
+/* Its why and its problem can be written down. */
+int repair_wish_check(const struct repair_wish *w, struct err *e);
 /* Adds the records of a new repair of m, which has none, and of its claim, but none at STEP_TEND. */
 void repair_begin(const struct cluster *c, const struct command *cmd, struct member *m,
                   const struct repair_wish *w, struct decision *d);
@@ -153,10 +153,9 @@ void repair_owe(struct repair *r, enum step to);
 /* Adds the repair's record as it is now. */
 void repair_put(const struct member *m, const struct repair *r, struct decision *d);
 
-/* What a person answers for, of what is open on m: an array of {"fault","device"?}, without a device on any.
- * -ENOENT for a finding that is not open. *out is the caller's to give to answer_fini, also after an error.
- */
-int answer_read(const json_t *list, const struct member *m, struct wall at, struct answer *out,
+/* What a person answers for, of what is open on m. -ENOENT for a finding that is not open. *out is the
+ * caller's to give to answer_fini, also after an error. */
+int answer_find(const struct answer_command *says, const struct member *m, struct wall at, struct answer *out,
                 struct err *e);
 /* Adds what was answered for before, and did not come back since. */
 void answer_carry(const struct answer *before, const struct member *m, struct answer *w);

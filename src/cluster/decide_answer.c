@@ -60,29 +60,16 @@ static int refuse_unknown(const struct member *m, const char *fault, const char 
                    device ? device : "", m->name, open.len ? "; open are: " : "", open.s);
 }
 
-static int read_named(const json_t *o, const char **fault, const char **device, struct err *e)
-{
-    static const char *const keys[] = {"fault", "device"};
-    *device = NULL;
-    if (!json_is_object(o))
-        return err_set(e, -EINVAL, "no object");
-    if (json_only_keys(o, keys, 2, e) < 0 || record_clause(o, "fault", FAULT_BYTES_MAX, fault, e) < 0)
-        return -EINVAL;
-    return json_object_get(o, "device") ? record_clause(o, "device", FINDING_DEVICE_BYTES_MAX, device, e) : 0;
-}
-
-int answer_read(const json_t *list, const struct member *m, struct wall at, struct answer *out, struct err *e)
+int answer_find(const struct answer_command *says, const struct member *m, struct wall at, struct answer *out,
+                struct err *e)
 {
     *out = (struct answer){.at = at};
-    size_t n = json_array_size(list);
-    if (!json_is_array(list) || n == 0 || n > ANSWERED_MAX)
-        return err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", ANSWERED_MAX);
-    for (size_t i = 0; i < n; i++) {
-        const char *fault, *device;
-        if (read_named(json_array_get(list, i), &fault, &device, e) < 0)
-            return err_wrap(e, -EINVAL, "finding %zu", i + 1);
-        if (!add_named(member_ailment(m), fault, device, out))
-            return refuse_unknown(m, fault, device, e);
+    if (says->n == 0 || says->n > ANSWERED_MAX)
+        return err_set(e, -EINVAL, "%zu findings; 1 to %d are put right at once", says->n, ANSWERED_MAX);
+    for (size_t i = 0; i < says->n; i++) {
+        const struct finding_name *f = &says->findings[i];
+        if (!add_named(member_ailment(m), f->fault, f->device, out))
+            return refuse_unknown(m, f->fault, f->device, e);
     }
     return 0;
 }

@@ -9,49 +9,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct measured {
-    const char *class, *check;
-    uint64_t sum;
-    const json_t *nodes; /* by their names */
-};
-
-static int read_measured(const json_t *set, struct measured *out, struct err *e)
+static bool is_name(const char *name, size_t max)
 {
-    static const char *const keys[] = {"class", "check", "sum", "nodes"};
-    if (json_only_keys(set, keys, 4, e) < 0 ||
-        record_clause(set, "class", CLASS_NAME_BYTES_MAX, &out->class, e) < 0 ||
-        record_clause(set, "check", CHECK_NAME_BYTES_MAX, &out->check, e) < 0 ||
-        record_hex(set, "sum", &out->sum, e) < 0)
-        return -EINVAL;
-    if (!*out->class || !*out->check || strchr(out->class, ' ') || strchr(out->check, ' '))
-        return err_set(e, -EINVAL, "a benchmark of no class, or of no check");
-    out->nodes = json_object_get(set, "nodes");
-    if (json_object_size(out->nodes) == 0 || json_object_size(out->nodes) > FLOOR_NODES_MAX)
-        return err_set(e, -EINVAL, "\"nodes\" is no object of 1 to %d", FLOOR_NODES_MAX);
-    return 0;
+    size_t len = strlen(name);
+    return len > 0 && len <= max && !strchr(name, ' ') && text_is_clean(name);
 }
 
-/* Those of the command, as far as the cluster knows them. */
-static int add_new(const struct cluster *c, const struct measured *x, struct floor *f, struct err *e)
+static int check_values(const struct floor_node *n, struct err *e)
 {
-    const char *name;
-    json_t *values;
-    json_object_foreach ((json_t *)(uintptr_t)x->nodes, name, values) {
-        if (!cluster_find(c, name))
-            continue;
-        struct floor_node *n = &f->nodes[f->n++];
-        n->name = mem_dup(name);
-        if (floor_values_read(values, n, e) < 0)
-            return err_wrap(e, -EINVAL, "%s", name);
+    if (n->n == 0 || n->n > FLOOR_MEASURES_MAX)
+        return err_set(e, -EINVAL, "%zu measures; a node has 1 to %d", n->n, FLOOR_MEASURES_MAX);
+    for (size_t i = 0; i < n->n; i++) {
+        const struct floor_value *v = &n->values[i];
+        if (!*v->what || !text_is_clean(v->what) || v->value < 0 || v->value > FLOOR_VALUE_MAX)
+            return err_set(e, -EINVAL, "\"%s\" is no measure, or its value none", v->what);
     }
     return 0;
 }
 
-/* Those that are recorded behind them: borrowed. */
-static void add_old(const struct floor *was, const struct measured *x, struct floor *f)
+static int check_measured(const struct measured_command *x, struct err *e)
+{
+    if (!is_name(x->class, CLASS_NAME_BYTES_MAX) || !is_name(x->check, CHECK_NAME_BYTES_MAX))
+        return err_set(e, -EINVAL, "a benchmark of no class, or of no check");
+    if (x->n == 0 || x->n > FLOOR_NODES_MAX)
+        return err_set(e, -EINVAL, "%zu nodes; a benchmark has 1 to %d", x->n, FLOOR_NODES_MAX);
+    for (size_t i = 0; i < x->n; i++)
+        if (check_values(&x->nodes[i], e) < 0)
+            return err_wrap(e, -EINVAL, "%s", x->nodes[i].name);
+    return 0;
+}
+
+/* Those of the command, as far as the cluster knows them: borrowed, as are the old ones. */
+static void add_new(const struct cluster *c, const struct measured_command *x, struct floor *f)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (cluster_find(c, x->nodes[i].name))
+            f->nodes[f->n++] = x->nodes[i];
+}
+
+static bool has_node(const struct measured_command *x, const char *name)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(x->nodes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Those that are recorded behind them. */
+static void add_old(const struct floor *was, const struct measured_command *x, struct floor *f)
 {
     for (size_t i = 0; was && was->sum == x->sum && i < was->n && f->n < FLOOR_NODES_MAX; i++)
-        if (!json_object_get(x->nodes, was->nodes[i].name))
+        if (!has_node(x, was->nodes[i].name))
             f->nodes[f->n++] = was->nodes[i];
 }
 
@@ -69,27 +77,24 @@ static void make_room(const struct cluster *c, struct decision *d)
 
 int decide_measured(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
-    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : NULL;
-    struct measured x = {0};
-    if (!set || read_measured(set, &x, e) < 0)
+    const struct measured_command *x = &cmd->measured;
+    if (check_measured(x, e) < 0)
         return -EINVAL;
     CLEANUP_FREE struct floor_node *nodes = mem_alloc(FLOOR_NODES_MAX * sizeof *nodes);
-    struct floor now = {.at = cmd->at, .sum = x.sum, .nodes = nodes};
-    const struct floor *was = cluster_floor(c, x.class, x.check);
-    struct text key = {0}, said = {0};
-    int rc = add_new(c, &x, &now, e);
+    struct floor now = {.at = cmd->at, .sum = x->sum, .nodes = nodes};
+    const struct floor *was = cluster_floor(c, x->class, x->check);
+    CLEANUP_TEXT struct text key = {0};
+    struct text said = {0};
+    add_new(c, x, &now);
     size_t n = now.n;
-    if (rc == 0 && n > 0) {
-        add_old(was, &x, &now);
-        if (!was)
-            make_room(c, d);
-        text_printf(&key, "%s %s", x.class, x.check);
-        decision_add(d, "floor/", key.s, floor_record(&now));
-        text_printf(&said, "%s of class %s: what %zu node%s came to", x.check, x.class, n, n == 1 ? "" : "s");
-        d->text = text_take(&said);
-    }
-    for (size_t i = 0; i < n; i++)
-        floor_node_fini(&nodes[i]);
-    text_fini(&key);
-    return rc;
+    if (n == 0)
+        return 0;
+    add_old(was, x, &now);
+    if (!was)
+        make_room(c, d);
+    text_printf(&key, "%s %s", x->class, x->check);
+    decision_add(d, "floor/", key.s, floor_record(&now));
+    text_printf(&said, "%s of class %s: what %zu node%s came to", x->check, x->class, n, n == 1 ? "" : "s");
+    d->text = text_take(&said);
+    return 0;
 }

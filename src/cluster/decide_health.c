@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    GIVEN_MAX = 256,       /* findings of one incident in a command */
     SAID_BYTES_MAX = 900,  /* of the journal's sentence */
     SHARED_BEFORE_S = 600, /* nodes that had a shared cause before it was known */
     FORGET_AFTER_S = 90 * 24 * 3600
@@ -23,20 +22,12 @@ enum {
 
 struct edit {
     const struct command *cmd;
+    const struct findings_command *says;
     struct decision *d;
-    char boot[37];
     struct ailment a;
     unsigned n_new;
     bool changed;
     struct text said;
-};
-
-struct given {
-    const char *id;    /* NULL: a new one */
-    struct incident i; /* without id and findings */
-    size_t n;
-    struct incident_finding findings[GIVEN_MAX];
-    bool counts[GIVEN_MAX]; /* by the general rule of recurrence */
 };
 
 static void decide_health_say(struct edit *x, const char *what, const struct incident *i, const char *more)
@@ -123,12 +114,13 @@ static void sort_findings(struct incident *i)
     }
 }
 
-static void lay_finding(struct edit *x, struct incident *i, const struct incident_finding *f, bool counts)
+static void lay_finding(struct edit *x, struct incident *i, const struct finding_news *news)
 {
+    const struct incident_finding *f = &news->of;
     struct incident_finding *place = find_finding(i, f);
-    unsigned times = finding_times(&x->a, i, f->check, &f->f, x->boot);
+    unsigned times = finding_times(&x->a, i, f->check, &f->f, x->says->boot);
     unsigned before = place ? place->times : 0;
-    if (counts && times)
+    if (news->counts && times)
         count_times(x, i, f, times);
     i->count += times;
     if (!place && i->n < INCIDENT_FINDINGS_MAX)
@@ -137,51 +129,51 @@ static void lay_finding(struct edit *x, struct incident *i, const struct inciden
         place = &i->findings[i->n - 1];
     if (place) {
         *place = *f;
+        place->at = x->cmd->at;
         place->times = before + times;
     }
     sort_findings(i);
 }
 
-static void lay_findings(struct edit *x, struct incident *i, const struct given *g)
+static void lay_findings(struct edit *x, struct incident *i, const struct incident_news *g)
 {
     for (size_t k = 0; k < g->n; k++)
-        lay_finding(x, i, &g->findings[k], g->counts[k]);
+        lay_finding(x, i, &g->findings[k]);
 }
 
 /* The incident has all of these findings. */
-static bool has_all(struct incident *i, const struct given *g)
+static bool has_all(struct incident *i, const struct incident_news *g)
 {
     for (size_t k = 0; k < g->n; k++)
-        if (!find_finding(i, &g->findings[k]))
+        if (!find_finding(i, &g->findings[k].of))
             return false;
     return true;
 }
 
 /* And they say what it says already. */
-static bool says_nothing_new(struct edit *x, struct incident *i, const struct given *g)
+static bool says_nothing_new(struct edit *x, struct incident *i, const struct incident_news *g)
 {
     for (size_t k = 0; k < g->n; k++) {
-        const struct incident_finding *f = find_finding(i, &g->findings[k]);
-        if (f->f.result != g->findings[k].f.result || f->f.count < g->findings[k].f.count ||
-            strcmp(f->f.text, g->findings[k].f.text) != 0)
+        const struct finding *is = &g->findings[k].of.f, *has = &find_finding(i, &g->findings[k].of)->f;
+        if (has->result != is->result || has->count < is->count || strcmp(has->text, is->text) != 0)
             return false;
     }
-    return strcmp(i->boot, x->boot) == 0 && g->i.severity <= i->severity && g->i.recurs <= i->recurs;
+    return strcmp(i->boot, x->says->boot) == 0 && g->severity <= i->severity && g->recurs <= i->recurs;
 }
 
-static void decide_health_merge(struct edit *x, struct incident *i, const struct given *g)
+static void decide_health_merge(struct edit *x, struct incident *i, const struct incident_news *g)
 {
     lay_findings(x, i, g);
-    if (g->i.severity >= i->severity) {
-        i->severity = g->i.severity;
-        i->act = g->i.act;
+    if (g->severity >= i->severity) {
+        i->severity = g->severity;
+        i->act = g->act;
     }
-    i->recurs = g->i.recurs > i->recurs ? g->i.recurs : i->recurs;
-    i->observe &= g->i.observe;
+    i->recurs = g->recurs > i->recurs ? g->recurs : i->recurs;
+    i->observe &= g->observe;
     i->last = x->cmd->at;
-    memcpy(i->boot, x->boot, sizeof x->boot);
+    memcpy(i->boot, x->says->boot, sizeof i->boot);
     x->changed = true;
-    const struct incident_finding *first = &g->findings[0];
+    const struct incident_finding *first = &g->findings[0].of;
     if (first->f.result < RESULT_WARN) /* no fault, but what is known of one */
         say_finding(x, "more of", i, first->f.result, first);
     else
@@ -202,7 +194,7 @@ static void move_to_past(struct edit *x, struct incident *i)
 }
 
 /* Of a node with too many incidents the worst count. False when this one is none of them. */
-static bool make_room(struct edit *x, const struct given *g)
+static bool make_room(struct edit *x, const struct incident_news *g)
 {
     if (x->a.n_open < INCIDENTS_OPEN_MAX)
         return true;
@@ -210,18 +202,18 @@ static bool make_room(struct edit *x, const struct given *g)
     for (size_t i = 1; i < x->a.n_open; i++)
         if (x->a.open[i].severity < mildest->severity)
             mildest = &x->a.open[i];
-    if (mildest->severity >= g->i.severity)
+    if (mildest->severity >= g->severity)
         return false;
     decide_health_say(x, "closed", mildest, "too many worse ones");
     move_to_past(x, mildest);
     return true;
 }
 
-static void open_new(struct edit *x, const struct given *g)
+static void open_new(struct edit *x, const struct incident_news *g)
 {
     for (size_t k = 0; k < x->a.n_open; k++) {
         struct incident *i = &x->a.open[k];
-        if (strcmp(i->group, g->i.group) != 0 || !has_all(i, g))
+        if (strcmp(i->group, g->group) != 0 || !has_all(i, g))
             continue;
         if (!says_nothing_new(x, i, g))
             decide_health_merge(x, i, g);
@@ -230,71 +222,69 @@ static void open_new(struct edit *x, const struct given *g)
     if (!make_room(x, g))
         return;
     struct incident *i = &x->a.open[x->a.n_open++];
-    *i = g->i;
+    *i =
+        (struct incident){.severity = g->severity, .act = g->act, .recurs = g->recurs, .observe = g->observe};
+    memcpy(i->group, g->group, sizeof g->group);
     CLEANUP_TEXT struct text id = {0};
     text_printf(&id, "%.40s.%u", x->cmd->claim, ++x->n_new);
     memcpy(i->id, id.s, id.len + 1);
     i->since = i->last = x->cmd->at;
-    memcpy(i->boot, x->boot, sizeof x->boot);
+    memcpy(i->boot, x->says->boot, sizeof i->boot);
     lay_findings(x, i, g);
     x->changed = true;
     say_worst(x, "opened", i);
 }
 
-static int read_given(const struct edit *x, const json_t *o, struct given *g, struct err *e)
+/* A record has to be readable: nothing in it is anything but what put_health takes. */
+static int check_finding(const struct incident_finding *f, struct err *e)
 {
-    static const char *const keys[] = {"id", "group", "severity", "act", "recurs", "observe", "findings"};
-    const json_t *list = json_object_get(o, "findings");
-    uint64_t recurs;
-    *g = (struct given){0};
-    if (!json_is_object(o))
-        return err_set(e, -EINVAL, "no object");
-    if (json_only_keys(o, keys, 7, e) < 0 ||
-        (!json_is_null(json_object_get(o, "id")) && json_take_string(o, "id", &g->id, e) < 0) ||
-        record_word(o, "group", g->i.group, FINDING_DEVICE_BYTES_MAX, e) < 0 ||
-        record_result(o, "severity", &g->i.severity, e) < 0 || record_act(o, &g->i.act, e) < 0 ||
-        json_take_u64(o, "recurs", UINT32_MAX, &recurs, e) < 0 ||
-        json_take_bool(o, "observe", &g->i.observe, e) < 0)
-        return -EINVAL;
-    g->i.recurs = (unsigned)recurs;
-    if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > GIVEN_MAX)
-        return err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", GIVEN_MAX);
-    for (; g->n < json_array_size(list); g->n++) {
-        if (finding_read(json_array_get(list, g->n), &g->findings[g->n], e) < 0)
-            return err_wrap(e, -EINVAL, "finding %zu", g->n + 1);
-        if (json_take_bool(json_array_get(list, g->n), "counts", &g->counts[g->n], e) == -EINVAL)
-            return err_wrap(e, -EINVAL, "finding %zu", g->n + 1);
-        g->findings[g->n].at = x->cmd->at;
-    }
+    if (!*f->check)
+        return err_set(e, -EINVAL, "a finding of no check");
+    if (f->f.result <= RESULT_OK)
+        return err_set(e, -EINVAL, "\"%s\" is nothing that a check finds", result_name(f->f.result));
+    return text_is_clean(f->check) && text_is_clean(f->f.device) && text_is_clean(f->f.code) &&
+                   text_is_clean(f->f.text)
+               ? 0
+               : err_set(e, -EINVAL, "a finding with a control character");
+}
+
+static int check_news(const struct incident_news *g, struct err *e)
+{
+    if (g->n == 0)
+        return err_set(e, -EINVAL, "no finding");
+    if (g->severity <= RESULT_OK)
+        return err_set(e, -EINVAL, "\"%s\" is nothing that a check finds", result_name(g->severity));
+    for (size_t k = 0; k < g->n; k++)
+        if (check_finding(&g->findings[k].of, e) < 0)
+            return err_wrap(e, -EINVAL, "finding %zu", k + 1);
     return 0;
 }
 
-static int open_all(struct edit *x, const json_t *list, bool listed, struct err *e)
+static int open_all(struct edit *x, bool listed, struct err *e)
 {
-    CLEANUP_FREE struct given *g = mem_alloc(sizeof *g);
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        if (read_given(x, json_array_get(list, k), g, e) < 0)
+    for (size_t k = 0; k < x->says->n_open; k++) {
+        const struct incident_news *g = &x->says->open[k];
+        if (check_news(g, e) < 0)
             return err_wrap(e, -EINVAL, "open %zu", k + 1);
-        struct incident *known = g->id ? find_open(&x->a, g->id) : NULL;
+        struct incident *known = *g->id ? find_open(&x->a, g->id) : NULL;
         if (known)
             decide_health_merge(x, known, g);
-        else if (!g->id && listed)
+        else if (!*g->id && listed)
             open_new(x, g);
     }
     return 0;
 }
 
-static int close_all(struct edit *x, const json_t *list, struct err *e)
+static int close_all(struct edit *x, struct err *e)
 {
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        const json_t *o = json_array_get(list, k);
-        const char *id, *how;
-        if (json_take_string(o, "id", &id, e) < 0 || record_clause(o, "how", REASON_BYTES_MAX, &how, e) < 0)
+    for (size_t k = 0; k < x->says->n_close; k++) {
+        const struct incident_end *end = &x->says->close[k];
+        if (decide_check_clause("how", end->how, e) < 0)
             return err_wrap(e, -EINVAL, "close %zu", k + 1);
-        struct incident *i = find_open(&x->a, id);
+        struct incident *i = find_open(&x->a, end->id);
         if (!i)
             continue;
-        decide_health_say(x, "closed", i, how);
+        decide_health_say(x, "closed", i, end->how);
         move_to_past(x, i);
     }
     return 0;
@@ -313,25 +303,23 @@ static void add_job(struct edit *x, struct incident *i, const struct incident_jo
 }
 
 /* What the scheduler says runs on the node, for each incident that is open. */
-static int add_jobs(struct edit *x, const json_t *list, struct err *e)
+static int add_jobs(struct edit *x, struct err *e)
 {
-    struct incident_job job;
-    if (list && !json_is_array(list))
-        return err_set(e, -EINVAL, "\"jobs\" is no array");
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        if (job_read(json_array_get(list, k), &job, e) < 0)
-            return err_wrap(e, -EINVAL, "job %zu", k + 1);
+    for (size_t k = 0; k < x->says->n_jobs; k++) {
+        const struct incident_job *job = &x->says->jobs[k];
+        if (!*job->id || !text_is_clean(job->id) || !text_is_clean(job->user))
+            return err_set(e, -EINVAL, "job %zu has no number, or a control character", k + 1);
         for (size_t i = 0; i < x->a.n_open; i++)
-            add_job(x, &x->a.open[i], &job);
+            add_job(x, &x->a.open[i], job);
     }
     return 0;
 }
 
 /* A copy, with room for what the command adds. */
-static void edit_init(struct edit *x, const struct member *m, const struct command *cmd, size_t n_open,
-                      size_t n_close)
+static void edit_init(struct edit *x, const struct member *m, const struct command *cmd)
 {
     const struct ailment *was = member_ailment(m);
+    size_t n_open = x->says->n_open, n_close = x->says->n_close;
     x->cmd = cmd;
     size_t was_open = was ? was->n_open : 0, was_past = was ? was->n_past : 0;
     x->a.open = mem_alloc((was_open + n_open + 1) * sizeof *x->a.open);
@@ -346,19 +334,6 @@ static void edit_init(struct edit *x, const struct member *m, const struct comma
     for (size_t i = 0; i < was_past; i++)
         if (cmd->at.ns - was->past[i].closed.ns < FORGET_AFTER_S * INT64_C(1000000000))
             x->a.past[x->a.n_past++] = was->past[i];
-}
-
-/* "surge" says how many of the last ones count; absent: this one is none of a surge. */
-static int note_isolated(const struct cluster *c, const struct command *cmd, const json_t *o,
-                         struct decision *d, struct err *e)
-{
-    uint64_t keep;
-    if (!json_object_get(o, "surge"))
-        return 0;
-    if (json_take_u64(o, "surge", UINT32_MAX, &keep, e) < 0 || keep == 0)
-        return err_set(e, -EINVAL, "\"surge\" is no number of nodes");
-    decision_add(d, "surge/", "isolated", surge_record_with(c, cmd->at, keep));
-    return 0;
 }
 
 /* A person may have said so after the isolation was proposed. */
@@ -383,24 +358,27 @@ static int check_isolation(const struct cluster *c, const struct command *cmd, s
     return rc < 0 ? rc : decide_check_budgets(c, &one, e);
 }
 
-static int decide_health_isolate(const struct cluster *c, const struct command *cmd, struct member *m,
-                                 const json_t *o, struct edit *x, struct decision *d, struct err *e)
+static int decide_health_isolate(const struct cluster *c, struct member *m, struct edit *x,
+                                 struct decision *d, struct err *e)
 {
-    struct repair_wish w = {.step = STEP_ISOLATE};
+    const struct isolation *says = &x->says->isolate;
+    const struct command *cmd = x->cmd;
+    struct repair_wish w = {.step = STEP_ISOLATE, .why = says->why, .deadline_s = says->deadline_s};
     struct err why;
-    if (!o || json_is_null(o))
+    if (!says->why)
         return 0;
-    if (repair_wish_read(o, &w, e) < 0)
+    memcpy(w.problem, says->problem, sizeof w.problem);
+    memcpy(w.boot, x->says->boot, sizeof w.boot);
+    if (repair_wish_check(&w, e) < 0)
         return err_wrap(e, -EINVAL, "isolate");
     if (member_repair(m) || !m->listed || !m->admitted || is_overridden(m, &x->a))
         return 0;
-    if (check_isolation(c, cmd, m, json_object_get(o, "surge") != NULL, &why) < 0) {
+    if (check_isolation(c, cmd, m, says->surge > 0, &why) < 0) {
         text_printf(&x->said, "%snot isolated: %s", x->said.len ? "; " : "", why.msg);
         return 0;
     }
-    if (note_isolated(c, cmd, o, d, e) < 0)
-        return -EINVAL;
-    memcpy(w.boot, x->boot, sizeof w.boot);
+    if (says->surge)
+        decision_add(d, "surge/", "isolated", surge_record_with(c, cmd->at, says->surge));
     entry_fields_move(&d->fields, repair_step_of(m), STEP_ISOLATE);
     repair_begin(c, cmd, m, &w, d);
     d->takes_out = true;
@@ -409,16 +387,12 @@ static int decide_health_isolate(const struct cluster *c, const struct command *
     return 0;
 }
 
-static int lay_all(const struct cluster *c, const struct command *cmd, const json_t *set, struct member *m,
-                   struct edit *x, struct decision *d, struct err *e)
+static int lay_all(const struct cluster *c, const struct command *cmd, struct member *m, struct edit *x,
+                   struct decision *d, struct err *e)
 {
-    const json_t *open = json_object_get(set, "open"), *close = json_object_get(set, "close");
-    if ((open && !json_is_array(open)) || (close && !json_is_array(close)))
-        return err_set(e, -EINVAL, "\"open\" and \"close\" are arrays");
-    edit_init(x, m, cmd, json_array_size(open), json_array_size(close));
-    if (record_boot(set, x->boot, e) < 0 || close_all(x, close, e) < 0 ||
-        open_all(x, open, m->listed, e) < 0 || add_jobs(x, json_object_get(set, "jobs"), e) < 0 ||
-        decide_health_isolate(c, cmd, m, json_object_get(set, "isolate"), x, d, e) < 0)
+    edit_init(x, m, cmd);
+    if (decide_check_boot(x->says->boot, e) < 0 || close_all(x, e) < 0 || open_all(x, m->listed, e) < 0 ||
+        add_jobs(x, e) < 0 || decide_health_isolate(c, m, x, d, e) < 0)
         return -EINVAL;
     if (x->changed)
         decision_add(d, "health/", m->name,
@@ -426,16 +400,15 @@ static int lay_all(const struct cluster *c, const struct command *cmd, const jso
     return 0;
 }
 
-static int decide_findings(const struct cluster *c, const struct command *cmd, const json_t *set,
-                           struct decision *d, struct err *e)
+static int decide_findings(const struct cluster *c, const struct command *cmd, struct decision *d,
+                           struct err *e)
 {
-    static const char *const keys[] = {"boot", "open", "close", "isolate", "jobs"};
     struct member *m;
-    struct edit x = {.d = d};
+    struct edit x = {.says = &cmd->findings, .d = d};
     int rc = decide_one(c, cmd, &m, e);
-    if (rc < 0 || json_only_keys(set, keys, 5, e) < 0)
-        return rc < 0 ? rc : -EINVAL;
-    rc = lay_all(c, cmd, set, m, &x, d, e);
+    if (rc < 0)
+        return rc;
+    rc = lay_all(c, cmd, m, &x, d, e);
     if (rc == 0 && d->n_ops) {
         d->text = text_take(&x.said);
         hostlist_add(&d->changed, m->name);
@@ -561,23 +534,17 @@ static int end_shared(const struct cluster *c, const char *key, struct decision 
     return 0;
 }
 
-static int decide_shared(const struct cluster *c, const struct command *cmd, const json_t *set,
-                         struct decision *d, struct err *e)
+static int decide_shared(const struct cluster *c, const struct command *cmd, struct decision *d,
+                         struct err *e)
 {
-    static const char *const keys[] = {"key", "nodes", "why", "severity"};
-    const char *key, *nodes, *why;
-    if (json_only_keys(set, keys, 4, e) < 0 || json_take_string(set, "key", &key, e) < 0 ||
-        json_take_string(set, "nodes", &nodes, e) < 0)
-        return -EINVAL;
-    if (!is_key(key, SHARED_KEY_BYTES_MAX))
+    const struct shared_command *says = &cmd->shared;
+    if (!is_key(says->key, SHARED_KEY_BYTES_MAX))
         return err_set(e, -EINVAL, "the key of a shared cause has 1 to %d printable ASCII characters",
                        SHARED_KEY_BYTES_MAX);
-    if (*nodes == '\0')
-        return end_shared(c, key, d);
-    const struct shared_cause *was = cluster_shared(c, key);
-    struct shared_cause now = {.since = was ? was->since : cmd->at};
-    if (record_clause(set, "why", REASON_BYTES_MAX, &why, e) < 0 ||
-        record_result(set, "severity", &now.severity, e) < 0 || hostlist_parse(nodes, &d->changed, e) < 0)
+    if (*says->nodes == '\0')
+        return end_shared(c, says->key, d);
+    const struct shared_cause *was = cluster_shared(c, says->key);
+    if (decide_check_clause("why", says->why, e) < 0 || hostlist_parse(says->nodes, &d->changed, e) < 0)
         return -EINVAL;
     if (d->changed.n == 0)
         return err_set(e, -EINVAL, "a shared cause on no node");
@@ -587,17 +554,17 @@ static int decide_shared(const struct cluster *c, const struct command *cmd, con
     hostlist_add_all(&d->changed, &left);
     hostlist_add_all(&left, &rest); /* they are let go with the next word of it */
     CLEANUP_FREE char *folded = hostlist_fold((const char *const *)left.names, left.n);
-    if (was && d->n_ops == 0 && strcmp(was->nodes, folded) == 0 && strcmp(was->why, why) == 0 &&
-        was->severity == now.severity) {
+    if (was && d->n_ops == 0 && strcmp(was->nodes, folded) == 0 && strcmp(was->why, says->why) == 0 &&
+        was->severity == says->severity) {
         hostlist_fini(&d->changed);
         return 0;
     }
-    CLEANUP_FREE char *reason = mem_dup(why);
-    now.nodes = folded;
-    now.why = reason;
-    decision_add(d, "shared/", key, shared_record(&now));
+    CLEANUP_FREE char *why = mem_dup(says->why);
+    const struct shared_cause now = {
+        .nodes = folded, .why = why, .since = was ? was->since : cmd->at, .severity = says->severity};
+    decision_add(d, "shared/", says->key, shared_record(&now));
     struct text t = {0};
-    text_printf(&t, "one cause on %zu nodes: %s (%s)", n, key, why);
+    text_printf(&t, "one cause on %zu nodes: %s (%s)", n, says->key, says->why);
     if (given)
         text_printf(&t,
                     "; what was tried against it on %zu nodes counts no more, nor in the tally of remedies",
@@ -608,56 +575,32 @@ static int decide_shared(const struct cluster *c, const struct command *cmd, con
 
 /* --- outcomes --------------------------------------------------------------------------------- */
 
-struct outcome_of {
-    const char *remedy, *class;
-    uint64_t at;
-    char verdict;
-    size_t n;
-    const char *faults[FAULTS_MAX];
-};
-
-static int read_faults(const json_t *list, struct outcome_of *out, struct err *e)
+static bool is_word(const char *word, size_t max)
 {
-    if (!json_is_array(list) || json_array_size(list) > FAULTS_MAX)
-        return err_set(e, -EINVAL, "\"faults\" is no array of at most %d", FAULTS_MAX);
-    for (; out->n < json_array_size(list); out->n++) {
-        const char *fault = json_string_value(json_array_get(list, out->n));
-        if (!fault || !is_key(fault, FAULT_BYTES_MAX) || strchr(fault, ' '))
-            return err_set(e, -EINVAL, "fault %zu is none", out->n + 1);
-        out->faults[out->n] = fault;
-    }
+    return is_key(word, max) && !strchr(word, ' ');
+}
+
+static int check_outcome(const struct outcome_command *o, struct err *e)
+{
+    if (!is_word(o->remedy, REMEDY_NAME_BYTES_MAX))
+        return err_set(e, -EINVAL, "\"%.80s\" is not the name of a remedy", o->remedy);
+    for (size_t i = 0; i < o->n; i++)
+        if (!is_word(o->faults[i].name, FAULT_BYTES_MAX))
+            return err_set(e, -EINVAL, "fault %zu is none", i + 1);
     return 0;
 }
 
-static int read_outcome(const json_t *set, struct outcome_of *out, struct err *e)
-{
-    static const char *const keys[] = {"remedy", "at", "faults", "class", "helped"};
-    const json_t *helped = json_object_get(set, "helped");
-    *out = (struct outcome_of){0};
-    if (json_only_keys(set, keys, 5, e) < 0 || json_take_string(set, "remedy", &out->remedy, e) < 0 ||
-        record_time(set, "at", &out->at, e) < 0 ||
-        record_clause(set, "class", CLASS_NAME_BYTES_MAX, &out->class, e) < 0 ||
-        read_faults(json_object_get(set, "faults"), out, e) < 0)
-        return -EINVAL;
-    if (!is_key(out->remedy, REMEDY_NAME_BYTES_MAX) || strchr(out->remedy, ' '))
-        return err_set(e, -EINVAL, "\"%.80s\" is not the name of a remedy", out->remedy);
-    if (!json_is_boolean(helped) && !json_is_null(helped))
-        return err_set(e, -EINVAL, "\"helped\" is neither true nor false nor null");
-    out->verdict = json_is_true(helped) ? '+' : json_is_false(helped) ? '-' : '0';
-    return 0;
-}
-
-static struct attempt_record *find_attempt(struct repair *r, const struct outcome_of *o)
+static struct attempt_record *find_attempt(struct repair *r, const struct outcome_command *o)
 {
     for (size_t i = 0; i < r->n_attempts; i++) {
         struct attempt_record *a = &r->attempts[i];
-        if (a->verdict == '?' && a->at.ns == (int64_t)o->at && strcmp(a->remedy, o->remedy) == 0)
+        if (a->verdict == '?' && a->at.ns == o->at.ns && strcmp(a->remedy, o->remedy) == 0)
             return a;
     }
     return NULL;
 }
 
-static char *say_outcome(const struct outcome_of *o)
+static char *say_outcome(const struct outcome_command *o)
 {
     struct text t = {0};
     text_printf(&t, "%s %s", o->remedy,
@@ -665,20 +608,20 @@ static char *say_outcome(const struct outcome_of *o)
                 : o->verdict == '-' ? "did not help against"
                                     : "is not judged for");
     for (size_t i = 0; i < o->n && i < 8; i++)
-        text_printf(&t, "%s %s", i ? "," : "", o->faults[i]);
+        text_printf(&t, "%s %s", i ? "," : "", o->faults[i].name);
     return text_take(&t);
 }
 
 /* The attempt says what was counted of it, so that it can be taken back. */
-static void count_outcome(const struct cluster *c, struct attempt_record *a, const struct outcome_of *o,
+static void count_outcome(const struct cluster *c, struct attempt_record *a, const struct outcome_command *o,
                           struct decision *d)
 {
     struct tally_edit x = {0};
     CLEANUP_TEXT struct text counted = {0};
     text_add(&counted, "");
     for (size_t i = 0; i < o->n; i++)
-        if (counted.len + 1 + strlen(o->faults[i]) <= FAULT_BYTES_MAX)
-            text_printf(&counted, "%s%s", counted.len ? "," : "", o->faults[i]);
+        if (counted.len + 1 + strlen(o->faults[i].name) <= FAULT_BYTES_MAX)
+            text_printf(&counted, "%s%s", counted.len ? "," : "", o->faults[i].name);
     tally_count(c, &x, o->remedy, o->class, counted.s, o->verdict == '+', false);
     memcpy(a->counted, counted.s, counted.len + 1);
     memcpy(a->class, o->class, strlen(o->class) + 1);
@@ -686,30 +629,30 @@ static void count_outcome(const struct cluster *c, struct attempt_record *a, con
 }
 
 /* Once for each attempt: one that has its verdict, or is forgotten, counts no more. */
-static int decide_outcome(const struct cluster *c, const struct command *cmd, const json_t *set,
-                          struct decision *d, struct err *e)
+static int decide_outcome(const struct cluster *c, const struct command *cmd, struct decision *d,
+                          struct err *e)
 {
+    const struct outcome_command *o = &cmd->outcome;
     struct member *m;
-    struct outcome_of o;
     int rc = decide_one(c, cmd, &m, e);
-    if (rc < 0 || read_outcome(set, &o, e) < 0)
+    if (rc < 0 || check_outcome(o, e) < 0)
         return rc < 0 ? rc : -EINVAL;
     if (!member_repairs(m))
         return 0;
     struct repair r;
     repair_copy(&r, member_repairs(m));
-    struct attempt_record *a = find_attempt(&r, &o);
+    struct attempt_record *a = find_attempt(&r, o);
     if (a) {
-        a->verdict = o.verdict;
-        if (o.verdict != '0' && o.n)
-            count_outcome(c, a, &o, d);
+        a->verdict = o->verdict;
+        if (o->verdict != '0' && o->n)
+            count_outcome(c, a, o, d);
         decision_add(d, "repair/", m->name, repair_record(&r));
         hostlist_add(&d->changed, m->name);
-        memcpy(d->fields.remedy, o.remedy, strlen(o.remedy) + 1);
-        d->fields.outcome = o.verdict == '+'   ? ENTRY_OUTCOME_HELPED
-                            : o.verdict == '-' ? ENTRY_OUTCOME_FAILED
-                                               : ENTRY_OUTCOME_NOT_JUDGED;
-        d->text = say_outcome(&o);
+        memcpy(d->fields.remedy, o->remedy, sizeof o->remedy);
+        d->fields.outcome = o->verdict == '+'   ? ENTRY_OUTCOME_HELPED
+                            : o->verdict == '-' ? ENTRY_OUTCOME_FAILED
+                                                : ENTRY_OUTCOME_NOT_JUDGED;
+        d->text = say_outcome(o);
     }
     repair_fini(&r);
     return 0;
@@ -717,16 +660,13 @@ static int decide_outcome(const struct cluster *c, const struct command *cmd, co
 
 int decide_health(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
-    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : json_object();
-    if (!set)
-        return -EINVAL;
     if (cmd->kind == COMMAND_FINDINGS)
-        return decide_findings(c, cmd, set, d, e);
+        return decide_findings(c, cmd, d, e);
     if (cmd->kind == COMMAND_SHARED)
-        return decide_shared(c, cmd, set, d, e);
+        return decide_shared(c, cmd, d, e);
     if (cmd->kind == COMMAND_OUTCOME)
-        return decide_outcome(c, cmd, set, d, e);
+        return decide_outcome(c, cmd, d, e);
     if (cmd->kind == COMMAND_REPAIR || cmd->kind == COMMAND_OPERATE)
-        return decide_repair(c, cmd, set, d, e);
-    return decide_ticket(c, cmd, set, d, e);
+        return decide_repair(c, cmd, d, e);
+    return decide_ticket(c, cmd, d, e);
 }

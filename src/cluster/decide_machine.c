@@ -80,7 +80,8 @@ static int read_instance(const json_t *set, struct instance *x, struct err *e)
         json_take_string(set, "is", &x->is, e) < 0 || json_take_bool(set, "act", &x->act, e) < 0 ||
         json_take_bool(set, "examine", &x->examine, e) < 0 || record_boot(set, x->wish.boot, e) < 0 ||
         record_hex(set, "instance", &x->wish.instance, e) < 0 ||
-        repair_deadline_read(set, &x->wish.deadline_s, e) < 0)
+        (json_object_get(set, "deadline_s") &&
+         json_take_u64(set, "deadline_s", INT32_MAX, &x->wish.deadline_s, e) < 0))
         return -EINVAL;
     x->wish.step = x->examine ? STEP_EXAMINE : STEP_PROVISION;
     if (!machine_name_ok(x->is) || strcmp(x->is, x->was) == 0)

@@ -93,40 +93,32 @@ static int by_command(const struct command *cmd, const struct member *m, struct 
     return 0;
 }
 
-/* With what Slurm's driver notes of it: {"by","source","effect":{"key","done"}}. */
+/* With what Slurm's driver notes of it. */
 static int by_scheduler(const struct cluster *c, const struct command *cmd, const struct member *m,
-                        const json_t *set, struct decision *d, struct err *e)
+                        struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"by", "source", "effect"};
-    const json_t *effect = json_object_get(set, "effect");
-    const char *by, *source, *key;
+    const struct override_command *says = &cmd->override;
+    CLEANUP_JSON json_t *done = json_read(says->done, strlen(says->done), e);
     CLEANUP_TEXT struct text said = {0};
-    if (json_only_keys(set, keys, 3, e) < 0 || record_clause(set, "by", REASON_BYTES_MAX, &by, e) < 0 ||
-        record_clause(set, "source", REASON_BYTES_MAX, &source, e) < 0 ||
-        json_take_string(effect, "key", &key, e) < 0)
+    if (!done || decide_check_clause("by", says->by, e) < 0 ||
+        decide_check_clause("source", says->source, e) < 0)
         return -EINVAL;
-    if (!effect_node(key) || strcmp(effect_node(key), m->name) != 0)
-        return err_set(e, -EINVAL, "\"%.80s\" is no effect on node \"%s\"", key, m->name);
-    int rc = effect_take_slurm(c, key, json_object_get(effect, "done"), cmd->at, d, &said, e);
+    if (!effect_node(says->key) || strcmp(effect_node(says->key), m->name) != 0)
+        return err_set(e, -EINVAL, "\"%.80s\" is no effect on node \"%s\"", says->key, m->name);
+    int rc = effect_take_slurm(c, says->key, done, cmd->at, d, &said, e);
     if (rc == 0 && d->n_ops) /* else it is written down already: the command is repeated */
-        set_override(cmd, m, by, source, d);
+        set_override(cmd, m, says->by, says->source, d);
     return rc;
 }
 
 /* --- it stands, and ends ---------------------------------------------------------------------- */
 
-/* {"at","spent_s"} of the override that was made then. */
-static int decide_override_age(const struct command *cmd, const struct member *m, const json_t *set,
-                               struct decision *d, struct err *e)
+static int decide_override_age(const struct command *cmd, const struct member *m, struct decision *d)
 {
-    static const char *const keys[] = {"at", "spent_s"};
     const struct override *is = member_override(m);
-    uint64_t at, spent_s;
+    uint64_t spent_s = cmd->override_of.spent_s;
     char buf[32];
-    if (json_only_keys(set, keys, 2, e) < 0 || record_time(set, "at", &at, e) < 0 ||
-        json_take_u64(set, "spent_s", UINT32_MAX, &spent_s, e) < 0)
-        return -EINVAL;
-    if (!is || is->at.ns != (int64_t)at || spent_s <= is->spent_s)
+    if (!is || is->at.ns != cmd->override_of.of.ns || spent_s <= is->spent_s)
         return 0;
     struct override o = *is;
     struct text t = {0};
@@ -137,19 +129,16 @@ static int decide_override_age(const struct command *cmd, const struct member *m
     return 0;
 }
 
-/* {"at"} of the override that is meant, or {}: whichever stands. The reason says how. */
-static int decide_override_end(const struct command *cmd, const struct member *m, const json_t *set,
-                               struct decision *d, struct err *e)
+/* The reason says how. */
+static int decide_override_end(const struct command *cmd, const struct member *m, struct decision *d,
+                               struct err *e)
 {
-    static const char *const keys[] = {"at"};
     const struct override *is = member_override(m);
-    bool names = json_object_get(set, "at") != NULL;
+    struct wall of = cmd->override_of.of;
     struct text said = {0};
-    uint64_t at = 0;
-    if (json_only_keys(set, keys, 1, e) < 0 || (names && record_time(set, "at", &at, e) < 0) ||
-        decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
+    if (decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
         return -EINVAL;
-    if (names && (!is || is->at.ns != (int64_t)at))
+    if (of.ns && (!is || is->at.ns != of.ns))
         return 0;
     if (!is)
         return err_set(e, -EBUSY, "node \"%s\" has no override", m->name);
@@ -163,13 +152,12 @@ static int decide_override_end(const struct command *cmd, const struct member *m
 int decide_override(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
     struct member *m;
-    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : json_object();
-    int rc = set ? decide_one(c, cmd, &m, e) : -EINVAL;
+    int rc = decide_one(c, cmd, &m, e);
     if (rc < 0)
         return rc;
     if (cmd->kind == COMMAND_OVERRIDE_AGE)
-        return decide_override_age(cmd, m, set, d, e);
+        return decide_override_age(cmd, m, d);
     if (cmd->kind == COMMAND_OVERRIDE_END)
-        return decide_override_end(cmd, m, set, d, e);
-    return json_object_get(set, "effect") ? by_scheduler(c, cmd, m, set, d, e) : by_command(cmd, m, d, e);
+        return decide_override_end(cmd, m, d, e);
+    return cmd->override.source ? by_scheduler(c, cmd, m, d, e) : by_command(cmd, m, d, e);
 }

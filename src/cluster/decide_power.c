@@ -12,18 +12,13 @@
 
 enum { POWER_WITHIN_S = 300 }; /* a cycle through a slow BMC takes a minute or two */
 
-/* {"do":"cycle","force":true} */
-static int read_wish(const json_t *set, const char **verb, bool *force, struct err *e)
+static int check_verb(const char *verb, struct err *e)
 {
-    static const char *const keys[] = {"do", "force"}, *const verbs[] = {"on", "off", "cycle", "reset",
-                                                                         "netboot"};
-    if (json_only_keys(set, keys, 2, e) < 0 || json_take_string(set, "do", verb, e) < 0 ||
-        json_take_bool(set, "force", force, e) < 0)
-        return -EINVAL;
+    static const char *const verbs[] = {"on", "off", "cycle", "reset", "netboot"};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (strcmp(*verb, verbs[i]) == 0)
+        if (strcmp(verb, verbs[i]) == 0)
             return 0;
-    return err_set(e, -EINVAL, "\"%.40s\" is none of on, off, cycle, reset, netboot", *verb);
+    return err_set(e, -EINVAL, "\"%.40s\" is none of on, off, cycle, reset, netboot", verb);
 }
 
 bool power_stands(const struct cluster *c, const struct member *m)
@@ -45,29 +40,27 @@ static int check_free(const struct cluster *c, const struct member *m, struct er
     return 0;
 }
 
-static char *power_record(const struct command *cmd, const char *verb, bool force)
+static char *power_record(const struct command *cmd)
 {
     struct text t = {0};
     text_add(&t, "{\"id\":");
     text_add_json(&t, cmd->claim);
-    text_printf(&t, ",\"run\":\"power.%s\",\"by\":", verb);
+    text_printf(&t, ",\"run\":\"power.%s\",\"by\":", cmd->power.verb);
     text_add_json(&t, cmd->actor);
     text_add(&t, ",\"why\":");
     text_add_json(&t, cmd->reason);
-    text_printf(&t, ",\"force\":%s,\"deadline\":\"%lld\",\"done\":null}", force ? "true" : "false",
+    text_printf(&t, ",\"force\":%s,\"deadline\":\"%lld\",\"done\":null}", cmd->power.force ? "true" : "false",
                 (long long)(cmd->at.ns + span_s(POWER_WITHIN_S).ns));
     return text_take(&t);
 }
 
 int decide_power(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
+    const struct power_command *says = &cmd->power;
     struct member *m;
-    const char *verb;
-    bool force;
-    int rc = set ? decide_one(c, cmd, &m, e) : -EINVAL;
+    int rc = decide_one(c, cmd, &m, e);
     if (rc == 0)
-        rc = read_wish(set, &verb, &force, e);
+        rc = check_verb(says->verb, e);
     if (rc == 0)
         rc = decide_check_reason(cmd->reason ? cmd->reason : "", e);
     if (rc == 0)
@@ -75,10 +68,10 @@ int decide_power(const struct cluster *c, const struct command *cmd, struct deci
     if (rc < 0)
         return rc;
     struct text t = {0};
-    text_printf(&t, "power %s%s: %s", verb, force ? ", whatever runs on it" : "", cmd->reason);
+    text_printf(&t, "power %s%s: %s", says->verb, says->force ? ", whatever runs on it" : "", cmd->reason);
     d->text = text_take(&t);
     d->claim = mem_dup(cmd->claim);
-    decision_add(d, POWER_KEY, m->name, power_record(cmd, verb, force));
+    decision_add(d, POWER_KEY, m->name, power_record(cmd));
     decision_about(d, ENTRY_OPERATIONS, cmd->claim);
     hostlist_add(&d->changed, m->name);
     return 0;

@@ -15,11 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    RUN_BYTES_MAX = 2048,
-    DEADLINE_S_MAX = 366 * 24 * 3600,
-    SAID_BYTES_MAX = 900 /* of the journal's sentence */
-};
+enum { SAID_BYTES_MAX = 900 /* of the journal's sentence */ };
 
 int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e)
 {
@@ -41,22 +37,13 @@ static bool problem_ok(const char *problem)
     return *problem && strspn(problem, "abcdefghijklmnopqrstuvwxyz_") == strlen(problem);
 }
 
-int repair_deadline_read(const json_t *o, uint64_t *out, struct err *e)
+int repair_wish_check(const struct repair_wish *w, struct err *e)
 {
-    return json_object_get(o, "deadline_s") ? json_take_u64(o, "deadline_s", DEADLINE_S_MAX, out, e) : 0;
-}
-
-int repair_wish_read(const json_t *o, struct repair_wish *w, struct err *e)
-{
-    if (record_clause(o, "why", REASON_BYTES_MAX, &w->why, e) < 0)
+    if (decide_check_clause("why", w->why, e) < 0)
         return -EINVAL;
-    if (json_object_get(o, "problem") && !json_is_null(json_object_get(o, "problem"))) {
-        if (record_word(o, "problem", w->problem, sizeof w->problem - 1, e) < 0)
-            return -EINVAL;
-        if (!problem_ok(w->problem))
-            return err_set(e, -EINVAL, "\"%s\" is no kind of problem", w->problem);
-    }
-    return repair_deadline_read(o, &w->deadline_s, e);
+    return !*w->problem || problem_ok(w->problem)
+               ? 0
+               : err_set(e, -EINVAL, "\"%s\" is no kind of problem", w->problem);
 }
 
 enum step repair_step_of(const struct member *m)
@@ -282,111 +269,68 @@ int repair_leave(const struct cluster *c, const struct member *m, struct repair 
 
 /* --- REPAIR ----------------------------------------------------------------------------------- */
 
-struct move {
-    const char *id;
-    enum step from;
-    struct repair_wish wish;
-    bool has_boot, has_instance;
-    const char *remedy;
-    uint64_t cost; /* as in entry_fields */
-    bool approval;
-    bool restarted;      /* it has had the restart that its maintenance asked for */
-    bool renewed;        /* another machine has the name now, */
-    const char *machine; /* and which one; NULL: that will be said */
-    const json_t *examined, *inconclusive, *attempt;
-};
-
-static int read_step(const json_t *o, const char *key, enum step *out, struct err *e)
+static int check_machine(const struct repair_command *v, struct err *e)
 {
-    const char *name;
-    if (json_take_string(o, key, &name, e) < 0)
-        return -EINVAL;
-    return step_parse(name, out) ? 0 : err_set(e, -EINVAL, "%s: \"%.40s\" is no step", key, name);
-}
-
-static bool is_given(const json_t *o, const char *key)
-{
-    const json_t *value = json_object_get(o, key);
-    return value && !json_is_null(value);
-}
-
-static int read_move(const json_t *set, struct move *v, struct err *e)
-{
-    static const char *const keys[] = {"id",        "from",         "to",         "why",     "problem",
-                                       "boot",      "instance",     "deadline_s", "remedy",  "approval",
-                                       "examined",  "inconclusive", "attempt",    "renewed", "machine",
-                                       "restarted", "cost"};
-    *v = (struct move){.remedy = ""};
-    v->has_boot = is_given(set, "boot");
-    v->has_instance = is_given(set, "instance");
-    v->examined = json_object_get(set, "examined");
-    v->inconclusive = json_object_get(set, "inconclusive");
-    v->attempt = is_given(set, "attempt") ? json_object_get(set, "attempt") : NULL;
-    if (json_only_keys(set, keys, sizeof keys / sizeof keys[0], e) < 0 ||
-        (is_given(set, "id") && json_take_string(set, "id", &v->id, e) < 0) ||
-        read_step(set, "from", &v->from, e) < 0 || read_step(set, "to", &v->wish.step, e) < 0 ||
-        repair_wish_read(set, &v->wish, e) < 0 || (v->has_boot && record_boot(set, v->wish.boot, e) < 0) ||
-        (v->has_instance && record_hex(set, "instance", &v->wish.instance, e) < 0) ||
-        (is_given(set, "remedy") && record_clause(set, "remedy", REMEDY_NAME_BYTES_MAX, &v->remedy, e) < 0) ||
-        json_take_u64(set, "cost", INT64_MAX, &v->cost, e) == -EINVAL ||
-        (is_given(set, "approval") && json_take_bool(set, "approval", &v->approval, e) < 0) ||
-        (is_given(set, "renewed") && json_take_bool(set, "renewed", &v->renewed, e) < 0) ||
-        (is_given(set, "restarted") && json_take_bool(set, "restarted", &v->restarted, e) < 0) ||
-        (is_given(set, "machine") && json_take_string(set, "machine", &v->machine, e) < 0))
-        return -EINVAL;
-    if (v->machine && !machine_name_ok(v->machine))
+    if (*v->machine && !machine_name_ok(v->machine))
         return err_set(e, -EINVAL, "\"%.80s\" tells no machine from another", v->machine);
-    if (v->renewed &&
-        (v->from != STEP_REPLACE || (v->wish.step != STEP_PROVISION && v->wish.step != STEP_EXAMINE)))
+    if (v->renewed && (v->from != STEP_REPLACE || (v->to != STEP_PROVISION && v->to != STEP_EXAMINE)))
         return err_set(e, -EINVAL, "a node is not replaced from %s to %s", step_name(v->from),
-                       step_name(v->wish.step));
-    if (!step_may_alone(v->from, v->wish.step))
+                       step_name(v->to));
+    return 0;
+}
+
+static struct repair_wish move_wish(const struct repair_command *v)
+{
+    struct repair_wish w = {.step = v->to,
+                            .why = v->why,
+                            .instance = v->instance,
+                            .deadline_s = v->deadline_s,
+                            .remedy = v->to == STEP_TEND ? v->remedy : NULL};
+    memcpy(w.problem, v->problem, sizeof w.problem);
+    memcpy(w.boot, v->boot, sizeof w.boot);
+    return w;
+}
+
+/* Whether it may be so at all, wherever the repair is. */
+static int check_move(const struct repair_command *v, struct err *e)
+{
+    const struct repair_wish w = move_wish(v);
+    int rc = repair_wish_check(&w, e);
+    if (rc == 0)
+        rc = decide_check_boot(v->boot, e);
+    if (rc == 0)
+        rc = check_machine(v, e);
+    if (rc < 0)
+        return rc;
+    if (!step_may_alone(v->from, v->to))
         return err_set(e, -EINVAL, "a repair does not go from %s to %s by itself", step_name(v->from),
-                       step_name(v->wish.step));
-    if ((v->wish.step == STEP_REMEDY || v->wish.step == STEP_TEND) && *v->remedy == '\0')
+                       step_name(v->to));
+    if ((v->to == STEP_REMEDY || v->to == STEP_TEND) && *v->remedy == '\0')
         return err_set(e, -EINVAL, "no remedy is named");
-    v->wish.remedy = v->wish.step == STEP_TEND ? v->remedy : NULL;
     return 0;
 }
 
-/* {"remedy","fault","done","text","verdict","code"?}: what came of the attempt that is under way, or of one
- * that needed no operation. */
-static int take_attempt(const json_t *o, struct wall at, struct repair *r, struct err *e)
+static void take_attempt(const struct attempt_news *news, struct wall at, struct repair *r)
 {
-    static const char *const keys[] = {"remedy", "fault", "done", "text", "verdict", "code"};
-    const char *remedy, *fault, *text, *verdict, *code = "";
-    bool done;
-    if (!json_is_object(o))
-        return err_set(e, -EINVAL, "\"attempt\" is neither null nor an object");
-    if (json_only_keys(o, keys, 6, e) < 0 ||
-        (json_object_get(o, "code") && json_take_string(o, "code", &code, e) < 0) ||
-        record_clause(o, "remedy", REMEDY_NAME_BYTES_MAX, &remedy, e) < 0 ||
-        record_clause(o, "fault", FAULT_BYTES_MAX, &fault, e) < 0 ||
-        json_take_bool(o, "done", &done, e) < 0 || json_take_string(o, "text", &text, e) < 0 ||
-        json_take_string(o, "verdict", &verdict, e) < 0)
-        return err_wrap(e, -EINVAL, "attempt");
-    if (!verdict_ok(verdict))
-        return err_set(e, -EINVAL, "attempt: \"%.40s\" is no verdict", verdict);
     struct attempt_record *a = attempt_open(r);
-    if (!a || strcmp(a->remedy, remedy) != 0)
-        a = attempt_add(r, at, remedy, fault);
-    if (*fault)
-        memcpy(a->fault, fault, strlen(fault) + 1);
-    attempt_end(a, at, done, text, *verdict);
-    if (*verdict == '0')
+    if (!a || strcmp(a->remedy, news->remedy) != 0)
+        a = attempt_add(r, at, news->remedy, news->fault);
+    if (*news->fault)
+        memcpy(a->fault, news->fault, sizeof news->fault);
+    attempt_end(a, at, news->done, news->text, news->verdict);
+    if (news->verdict == '0')
         a->boot[0] = '\0';
-    a->refusal = refusal_find(code);
-    return 0;
+    a->refusal = news->refusal;
 }
 
-static int take_examined(const struct move *v, struct repair *r, struct err *e)
+static void take_examined(const struct repair_command *v, struct repair *r)
 {
-    const char *name = json_string_value(v->examined);
-    if (name && examined_parse(name, &r->examined) < 0)
-        return err_set(e, -EINVAL, "examined: \"%.40s\" is nothing that an examination comes to", name);
-    if (json_is_integer(v->inconclusive) && json_integer_value(v->inconclusive) >= 0)
-        r->inconclusive = (unsigned)json_integer_value(v->inconclusive);
-    return 0;
+    if (v->examined == EXAMINED_NOT) {
+        repair_owe(r, v->to);
+        return;
+    }
+    r->examined = v->examined;
+    r->inconclusive = v->inconclusive;
 }
 
 void repair_forget(struct repair *r, const json_t *keep)
@@ -456,35 +400,29 @@ void repair_owe(struct repair *r, enum step to)
 }
 
 static int make_move(const struct cluster *c, const struct command *cmd, const struct member *m,
-                     const struct move *v, struct repair *r, struct text *gone, struct decision *d,
-                     struct err *e)
+                     struct repair *r, struct text *gone, struct decision *d, struct err *e)
 {
-    enum step to = v->wish.step;
-    int rc = 0;
-    if (v->attempt)
-        rc = take_attempt(v->attempt, cmd->at, r, e);
-    if (rc == 0 && !json_is_string(v->examined))
-        repair_owe(r, to);
-    if (rc == 0)
-        rc = take_examined(v, r, e);
-    if (rc == 0)
-        rc = repair_leave(c, m, r, cmd->at, false, d, e);
+    const struct repair_command *v = &cmd->repair;
+    if (v->attempt.verdict)
+        take_attempt(&v->attempt, cmd->at, r);
+    take_examined(v, r);
+    int rc = repair_leave(c, m, r, cmd->at, false, d, e);
     if (rc < 0)
         return rc;
     if (v->renewed)
-        forget_machine(m, v->machine, cmd->at, r, gone, d);
-    repair_enter(r, to, cmd->at, v->wish.deadline_s, v->wish.why);
-    if (v->wish.problem[0])
-        memcpy(r->problem, v->wish.problem, sizeof r->problem);
-    if (v->has_boot)
-        memcpy(r->boot, v->wish.boot, sizeof r->boot);
-    if (v->has_instance)
-        r->instance = v->wish.instance;
-    if (to == STEP_REMEDY || to == STEP_REPLACE || to == STEP_TEND) {
-        memcpy(r->remedy, v->remedy, strlen(v->remedy) + 1);
+        forget_machine(m, *v->machine ? v->machine : NULL, cmd->at, r, gone, d);
+    repair_enter(r, v->to, cmd->at, v->deadline_s, v->why);
+    if (*v->problem)
+        memcpy(r->problem, v->problem, sizeof r->problem);
+    if (*v->boot)
+        memcpy(r->boot, v->boot, sizeof r->boot);
+    if (v->instance)
+        r->instance = v->instance;
+    if (v->to == STEP_REMEDY || v->to == STEP_REPLACE || v->to == STEP_TEND) {
+        memcpy(r->remedy, v->remedy, sizeof r->remedy);
         r->approval = v->approval ? APPROVAL_WANTED : APPROVAL_NONE;
     }
-    if (to == STEP_NONE && v->from != STEP_TEND)
+    if (v->to == STEP_NONE && v->from != STEP_TEND)
         repair_end(c, cmd, m, r, d);
     repair_put(m, r, d);
     return 0;
@@ -494,30 +432,31 @@ static int check_at(const struct member *m, const struct repair *r, const char *
                     struct err *e)
 {
     enum step is = r ? r->step : STEP_NONE;
-    if (is != step || (r && (!id || strcmp(r->id, id) != 0)))
+    if (is != step || (r && strcmp(r->id, id) != 0))
         return err_set(e, -EBUSY, "the repair of node \"%s\" is at %s, and another one than meant", m->name,
                        step_name(is));
     return 0;
 }
 
 /* What the repair, or the examination that it leaves, came to. */
-static enum entry_outcome move_outcome(const struct member *m, const struct repair *is, const struct move *v)
+static enum entry_outcome move_outcome(const struct member *m, const struct repair *is,
+                                       const struct repair_command *v)
 {
-    const char *examined = v->from == STEP_EXAMINE ? json_string_value(v->examined) : NULL;
-    if (v->wish.step != STEP_NONE || v->from == STEP_TEND)
-        return examined ? entry_outcome_find(examined) : ENTRY_OUTCOME_NONE;
+    bool says = v->from == STEP_EXAMINE && v->examined != EXAMINED_NOT;
+    if (v->to != STEP_NONE || v->from == STEP_TEND)
+        return says ? entry_outcome_find(examined_name(v->examined)) : ENTRY_OUTCOME_NONE;
     if (m->admitted)
         return ENTRY_OUTCOME_BACK;
-    return v->has_boot || *is->boot ? ENTRY_OUTCOME_FIRST : ENTRY_OUTCOME_UNHEARD;
+    return *v->boot || *is->boot ? ENTRY_OUTCOME_FIRST : ENTRY_OUTCOME_UNHEARD;
 }
 
-static void note_move(const struct member *m, const struct repair *is, const struct move *v,
+static void note_move(const struct member *m, const struct repair *is, const struct repair_command *v,
                       struct decision *d)
 {
     struct entry_fields *f = &d->fields;
-    entry_fields_move(f, v->from, v->wish.step);
-    memcpy(f->remedy, v->remedy, strlen(v->remedy) + 1);
-    f->cost = (int64_t)v->cost;
+    entry_fields_move(f, v->from, v->to);
+    memcpy(f->remedy, v->remedy, sizeof v->remedy);
+    f->cost = v->cost;
     f->outcome = move_outcome(m, is, v);
 }
 
@@ -530,19 +469,20 @@ static void say_end(const struct member *m, enum entry_outcome outcome, const ch
                     m->held_in_slurm ? " when Slurm has taken its drain back" : "", why);
 }
 
-static void say_move(const struct command *cmd, const struct member *m, const struct move *v,
-                     const struct text *gone, struct decision *d)
+static void say_move(const struct command *cmd, const struct member *m, const struct text *gone,
+                     struct decision *d)
 {
+    const struct repair_command *v = &cmd->repair;
     struct text t = {0};
-    if (v->wish.step == STEP_NONE && v->from != STEP_TEND)
-        say_end(m, d->fields.outcome, v->wish.why, &t);
-    else if (v->from == STEP_NONE && v->wish.step == STEP_TEND)
-        text_printf(&t, "tend %s: %s", v->remedy, v->wish.why);
+    if (v->to == STEP_NONE && v->from != STEP_TEND)
+        say_end(m, d->fields.outcome, v->why, &t);
+    else if (v->from == STEP_NONE && v->to == STEP_TEND)
+        text_printf(&t, "tend %s: %s", v->remedy, v->why);
     else if (v->from == STEP_NONE)
-        text_printf(&t, "%s: %s (claim %s)", step_name(v->wish.step), v->wish.why, cmd->claim);
+        text_printf(&t, "%s: %s (claim %s)", step_name(v->to), v->why, cmd->claim);
     else
-        text_printf(&t, "%s -> %s%s%s: %s", step_name(v->from), step_name(v->wish.step),
-                    *v->remedy ? " " : "", v->remedy, v->wish.why);
+        text_printf(&t, "%s -> %s%s%s: %s", step_name(v->from), step_name(v->to), *v->remedy ? " " : "",
+                    v->remedy, v->why);
     if (gone->len)
         text_add(&t, gone->s);
     d->text = text_take(&t);
@@ -562,59 +502,70 @@ static int check_room(const struct cluster *c, struct member *m, struct err *e)
     return rc < 0 ? rc : decide_check_budgets(c, &one, e);
 }
 
-static int decide_move(const struct cluster *c, const struct command *cmd, const json_t *set,
-                       struct decision *d, struct err *e)
+/* Whether the node, and what people said of it, allow the move. */
+static int check_state(const struct cluster *c, struct member *m, const struct repair *is,
+                       const struct repair_command *v, struct err *e)
 {
-    struct member *m;
-    struct move v;
-    CLEANUP_TEXT struct text gone = {0};
-    int rc = decide_one(c, cmd, &m, e);
-    if (rc < 0 || read_move(set, &v, e) < 0)
-        return rc < 0 ? rc : -EINVAL;
-    const struct repair *is =
-        v.from == STEP_TEND || v.wish.step == STEP_TEND ? member_treated(m) : member_repair(m);
-    rc = check_at(m, is, v.id, v.from, e);
+    int rc = check_at(m, is, v->id, v->from, e);
     if (rc < 0)
         return rc;
-    if (is && is->manual && v.wish.step != STEP_QUEUE && v.wish.step != is->step)
+    if (is && is->manual && v->to != STEP_QUEUE && v->to != is->step)
         return err_set(e, -EBUSY, "node \"%s\" was drained by hand: it goes to the work queue", m->name);
     if (is && is->step == STEP_QUEUE && ((!is->shared && !member_was_lost(m)) || is->taken_by))
         return err_set(e, -EBUSY, "node \"%s\" waits for a person", m->name);
     if (!is && !m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
-    if (!is && v.wish.step == STEP_ISOLATE && check_room(c, m, e) < 0)
+    if (!is && v->to == STEP_ISOLATE && check_room(c, m, e) < 0)
         return -EBUSY;
-    if (v.wish.step == STEP_TEND && (m->n_claims || !m->admitted || member_override(m)))
+    if (v->to == STEP_TEND && (m->n_claims || !m->admitted || member_override(m)))
         return err_set(e, -EBUSY, "node \"%s\" is not in service, or a person has it", m->name);
+    return 0;
+}
+
+static void begin_move(const struct cluster *c, const struct command *cmd, struct member *m,
+                       struct text *gone, struct decision *d)
+{
+    const struct repair_wish w = move_wish(&cmd->repair);
+    repair_begin(c, cmd, m, &w, d);
+    d->takes_out = w.step == STEP_ISOLATE;
+    if (w.step != STEP_TEND)
+        override_end(m, "a repair begins", gone, d);
+}
+
+static int decide_move(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+{
+    const struct repair_command *v = &cmd->repair;
+    struct member *m;
+    CLEANUP_TEXT struct text gone = {0};
+    int rc = decide_one(c, cmd, &m, e);
+    if (rc == 0)
+        rc = check_move(v, e);
+    if (rc < 0)
+        return rc;
+    const struct repair *is =
+        v->from == STEP_TEND || v->to == STEP_TEND ? member_treated(m) : member_repair(m);
+    rc = check_state(c, m, is, v, e);
+    if (rc < 0)
+        return rc;
     if (is) {
         struct repair r;
         repair_copy(&r, is);
-        rc = make_move(c, cmd, m, &v, &r, &gone, d, e);
+        rc = make_move(c, cmd, m, &r, &gone, d, e);
         repair_fini(&r);
     } else {
-        repair_begin(c, cmd, m, &v.wish, d);
-        d->takes_out = v.wish.step == STEP_ISOLATE;
-        if (v.wish.step != STEP_TEND)
-            override_end(m, "a repair begins", &gone, d);
+        begin_move(c, cmd, m, &gone, d);
     }
     if (rc < 0)
         return rc;
-    if (v.restarted && !v.renewed && member_restarts(m))
+    if (v->restarted && !v->renewed && member_restarts(m))
         end_restart(m, &gone, d);
     hostlist_add(&d->changed, m->name);
-    note_move(m, is, &v, d);
-    say_move(cmd, m, &v, &gone, d);
+    note_move(m, is, v, d);
+    say_move(cmd, m, &gone, d);
     return 0;
 }
 
 /* --- OPERATE ---------------------------------------------------------------------------------- */
-
-struct operation_wish {
-    const char *id, *run, *of;
-    enum step step;
-    char boot[37];
-    uint64_t deadline_s;
-};
 
 static bool applies_remedy(enum step s)
 {
@@ -630,27 +581,20 @@ static bool action_fits(enum action_kind kind, enum step step)
     return kind == ACTION_WORK ? step == STEP_ISOLATE : applies_remedy(step);
 }
 
-static int read_operation(const json_t *set, struct operation_wish *w, struct err *e)
+static int check_wish(const struct operate_command *w, struct err *e)
 {
-    static const char *const keys[] = {"id", "step", "run", "operation_of", "boot", "deadline_s"};
-    *w = (struct operation_wish){0};
-    if (json_only_keys(set, keys, 6, e) < 0 || json_take_string(set, "id", &w->id, e) < 0 ||
-        read_step(set, "step", &w->step, e) < 0 || record_clause(set, "run", RUN_BYTES_MAX, &w->run, e) < 0 ||
-        record_clause(set, "operation_of", REMEDY_NAME_BYTES_MAX, &w->of, e) < 0 ||
-        record_boot(set, w->boot, e) < 0 ||
-        json_take_u64(set, "deadline_s", DEADLINE_S_MAX, &w->deadline_s, e) < 0)
-        return -EINVAL;
-    bool fits = action_fits(action_of(w->run).kind, w->step);
+    if (strlen(w->run) > RUN_BYTES_MAX || !text_is_clean(w->run) || !text_is_clean(w->of))
+        return err_set(e, -EINVAL, "run: more than %d bytes, or a control character", RUN_BYTES_MAX);
     if (*w->run == '\0' || *w->of == '\0')
         return err_set(e, -EINVAL, "nothing to do");
-    if (!fits)
+    if (!action_fits(action_of(w->run).kind, w->step))
         return err_set(e, -EINVAL, "\"%.80s\" is not done in step %s", w->run, step_name(w->step));
-    return 0;
+    return decide_check_boot(w->boot, e);
 }
 
 /* What has to be so for anything to be done to a node. */
 static int check_operation(const struct cluster *c, const struct member *m, const struct repair *r,
-                           const struct operation_wish *w, struct wall at, struct err *e)
+                           const struct operate_command *w, struct wall at, struct err *e)
 {
     CLEANUP_OPERATION struct operation o = {0};
     cluster_operation(c, m, &o);
@@ -700,7 +644,7 @@ static void say_faults(const struct member *m, char out[static FAULT_BYTES_MAX +
 }
 
 static char *operation_record(const struct command *cmd, const struct repair *r,
-                              const struct operation_wish *w)
+                              const struct operate_command *w)
 {
     struct text t = {0};
     text_add(&t, "{\"id\":");
@@ -715,7 +659,7 @@ static char *operation_record(const struct command *cmd, const struct repair *r,
 }
 
 /* What the journal and the stream say: everybody reads them, and a command is for administrators. */
-static char *operation_words(const struct operation_wish *w)
+static char *operation_words(const struct operate_command *w)
 {
     struct text t = {0};
     text_printf(&t, "%s: %.256s", w->of,
@@ -725,18 +669,20 @@ static char *operation_words(const struct operation_wish *w)
     return text_take(&t);
 }
 
-static int decide_operate(const struct cluster *c, const struct command *cmd, const json_t *set,
-                          struct decision *d, struct err *e)
+static int decide_operate(const struct cluster *c, const struct command *cmd, struct decision *d,
+                          struct err *e)
 {
+    const struct operate_command *w = &cmd->operate;
     struct member *m;
-    struct operation_wish w;
     int rc = decide_one(c, cmd, &m, e);
-    if (rc < 0 || read_operation(set, &w, e) < 0)
-        return rc < 0 ? rc : -EINVAL;
-    const struct repair *is = member_treated(m);
-    rc = check_at(m, is, w.id, w.step, e);
     if (rc == 0)
-        rc = check_operation(c, m, is, &w, cmd->at, e);
+        rc = check_wish(w, e);
+    if (rc < 0)
+        return rc;
+    const struct repair *is = member_treated(m);
+    rc = check_at(m, is, w->id, w->step, e);
+    if (rc == 0)
+        rc = check_operation(c, m, is, w, cmd->at, e);
     if (rc < 0)
         return rc;
     struct repair r;
@@ -744,20 +690,19 @@ static int decide_operate(const struct cluster *c, const struct command *cmd, co
     repair_copy(&r, is);
     memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
     say_faults(m, faults);
-    if (applies_remedy(w.step))
-        memcpy(d->fields.remedy, w.of, strlen(w.of) + 1);
-    if (applies_remedy(w.step))
-        memcpy(attempt_add(&r, cmd->at, w.of, faults)->boot, w.boot, sizeof w.boot);
-    decision_add(d, OPERATE_KEY, m->name, operation_record(cmd, &r, &w));
+    if (applies_remedy(w->step))
+        memcpy(d->fields.remedy, w->of, sizeof w->of);
+    if (applies_remedy(w->step))
+        memcpy(attempt_add(&r, cmd->at, w->of, faults)->boot, w->boot, sizeof w->boot);
+    decision_add(d, OPERATE_KEY, m->name, operation_record(cmd, &r, w));
     repair_put(m, &r, d);
     repair_fini(&r);
     hostlist_add(&d->changed, m->name);
-    d->text = operation_words(&w);
+    d->text = operation_words(w);
     return 0;
 }
 
-int decide_repair(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
-                  struct err *e)
+int decide_repair(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
-    return cmd->kind == COMMAND_REPAIR ? decide_move(c, cmd, set, d, e) : decide_operate(c, cmd, set, d, e);
+    return cmd->kind == COMMAND_REPAIR ? decide_move(c, cmd, d, e) : decide_operate(c, cmd, d, e);
 }

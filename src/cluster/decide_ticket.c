@@ -40,13 +40,13 @@ static void put_override_away(const struct member *m, struct decision *d)
 }
 
 /* A person moves the repair; what was under way is given up. */
-struct by_hand {
+struct hand_move {
     bool manual;                 /* no remedy */
     const struct answer *answer; /* NULL: none */
 };
 
 static int move_by_hand(const struct cluster *c, const struct command *cmd, const struct member *m,
-                        enum step to, uint64_t deadline_s, struct by_hand how, struct decision *d,
+                        enum step to, uint64_t deadline_s, struct hand_move how, struct decision *d,
                         struct err *e)
 {
     struct repair r;
@@ -92,16 +92,17 @@ static uint64_t provision_deadline_s(const struct cluster *c, const struct membe
 }
 
 static int human_intervention(const struct cluster *c, const struct command *cmd, struct member *m,
-                              uint64_t deadline_s, bool answers, struct decision *d, struct err *e)
+                              struct decision *d, struct err *e)
 {
+    const struct transition_command *says = &cmd->transition;
     const struct repair *r = member_repair(m);
     const struct answer all = {.at = cmd->at};
     if (!r || (r->step != STEP_QUEUE && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED))
         return refuse_step(m, "human_intervention is for nodes that wait for a person", e);
-    uint64_t own_s = provision_deadline_s(c, m, deadline_s);
-    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, own_s, (struct by_hand){.answer = answers ? &all : NULL},
-                          d, e);
-    if (rc == 0 && answers)
+    uint64_t own_s = provision_deadline_s(c, m, says->deadline_s);
+    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, own_s,
+                          (struct hand_move){.answer = says->answers ? &all : NULL}, d, e);
+    if (rc == 0 && says->answers)
         answer_close(cmd, m, &all, d);
     return rc;
 }
@@ -129,27 +130,25 @@ static int answer_in_queue(const struct cluster *c, const struct command *cmd, c
 }
 
 /* Of single findings. */
-static int decide_answer(const struct cluster *c, const struct command *cmd, const json_t *set,
-                         struct member *m, struct decision *d, struct err *e)
+static int decide_answer(const struct cluster *c, const struct command *cmd, struct member *m,
+                         struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"deadline_s", "findings"};
+    const struct answer_command *says = &cmd->answer;
     const struct repair *r = member_repair(m);
     CLEANUP_TEXT struct text left = {0};
-    uint64_t all_s = 0;
     struct answer w;
-    if (json_only_keys(set, keys, 2, e) < 0 || repair_deadline_read(set, &all_s, e) < 0 ||
-        decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
+    if (decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
         return -EINVAL;
     if (!r || r->step != STEP_QUEUE)
         return refuse_step(m, "single findings are put right of what waits in the work queue", e);
-    int rc = answer_read(json_object_get(set, "findings"), m, cmd->at, &w, e);
+    int rc = answer_find(says, m, cmd->at, &w, e);
     if (rc == 0) {
         answer_carry(&r->answer, m, &w);
         if (answer_leaves(m, &w, &left))
             rc = answer_in_queue(c, cmd, m, &w, left.s, d, e);
         else
-            rc = move_by_hand(c, cmd, m, STEP_PROVISION, provision_deadline_s(c, m, all_s),
-                              (struct by_hand){.answer = &w}, d, e);
+            rc = move_by_hand(c, cmd, m, STEP_PROVISION, provision_deadline_s(c, m, says->deadline_s),
+                              (struct hand_move){.answer = &w}, d, e);
     }
     if (rc == 0)
         answer_close(cmd, m, &w, d);
@@ -200,8 +199,8 @@ static int manual_drain(const struct cluster *c, const struct command *cmd, stru
         return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
                        m->name);
     enum step to = out_of(r->step);
-    return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, (struct by_hand){.manual = true}, d,
-                        e); /* a person has time */
+    return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, (struct hand_move){.manual = true},
+                        d, e); /* a person has time */
 }
 
 static int put_away(const struct cluster *c, const struct command *cmd, struct member *m, enum step to,
@@ -215,7 +214,7 @@ static int put_away(const struct cluster *c, const struct command *cmd, struct m
                            to == STEP_RETIRED ? "only what waits for a person is retired"
                                               : "only what is out of service is set aside",
                            e);
-    return move_by_hand(c, cmd, m, to, 0, (struct by_hand){0}, d, e);
+    return move_by_hand(c, cmd, m, to, 0, (struct hand_move){0}, d, e);
 }
 
 /* --- maintenance ------------------------------------------------------------------------------ */
@@ -246,38 +245,23 @@ static int end_maintenance(const struct command *cmd, const struct member *m, st
     return 0;
 }
 
-static int decide_transition(const struct cluster *c, const struct command *cmd, const json_t *set,
-                             struct member *m, struct decision *d, struct err *e)
+static int decide_transition(const struct cluster *c, const struct command *cmd, struct member *m,
+                             struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"transition", "deadline_s", "answers"};
-    const char *name;
-    uint64_t deadline_s = 0;
-    bool answers = false;
-    if (json_only_keys(set, keys, 3, e) < 0 || json_take_string(set, "transition", &name, e) < 0 ||
-        (json_object_get(set, "deadline_s") &&
-         json_take_u64(set, "deadline_s", UINT32_MAX, &deadline_s, e) < 0) ||
-        (json_object_get(set, "answers") && json_take_bool(set, "answers", &answers, e) < 0))
-        return -EINVAL;
+    const struct transition_command *says = &cmd->transition;
     if (decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
         return -EINVAL;
-    if (strcmp(name, "human_intervention") == 0)
-        return human_intervention(c, cmd, m, deadline_s, answers, d, e);
-    if (strcmp(name, "manual_drain") == 0)
-        return manual_drain(c, cmd, m, deadline_s, d, e);
-    if (strcmp(name, "quarantine") == 0)
-        return put_away(c, cmd, m, STEP_QUARANTINE, d, e);
-    if (strcmp(name, "retire") == 0)
-        return put_away(c, cmd, m, STEP_RETIRED, d, e);
-    if (strcmp(name, "maintenance") == 0)
-        return set_maintenance(cmd, m, false, d, e);
-    if (strcmp(name, "restart") == 0)
-        return set_maintenance(cmd, m, true, d, e);
-    if (strcmp(name, "maintenance_over") == 0)
-        return end_maintenance(cmd, m, d);
-    return err_set(e, -EINVAL,
-                   "\"%.40s\" is no transition: human_intervention, manual_drain, quarantine, retire, "
-                   "maintenance, restart, maintenance_over",
-                   name);
+    switch (says->what) {
+    case BY_HAND_REPAIRED: return human_intervention(c, cmd, m, d, e);
+    case BY_HAND_DRAIN: return manual_drain(c, cmd, m, says->deadline_s, d, e);
+    case BY_HAND_QUARANTINE: return put_away(c, cmd, m, STEP_QUARANTINE, d, e);
+    case BY_HAND_RETIRE: return put_away(c, cmd, m, STEP_RETIRED, d, e);
+    case BY_HAND_MAINTENANCE: return set_maintenance(cmd, m, false, d, e);
+    case BY_HAND_RESTART: return set_maintenance(cmd, m, true, d, e);
+    case BY_HAND_MAINTENANCE_OVER: return end_maintenance(cmd, m, d);
+    case BY_HANDS: break;
+    }
+    return -EINVAL;
 }
 
 /* --- the work queue --------------------------------------------------------------------------- */
@@ -292,15 +276,13 @@ static int check_take(const struct member *m, const struct repair *r, const stru
     return 0;
 }
 
-static int decide_note(const struct cluster *c, const struct command *cmd, const json_t *set,
-                       struct member *m, struct decision *d, struct err *e)
+static int decide_note(const struct cluster *c, const struct command *cmd, struct member *m,
+                       struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"take"};
     const struct repair *is = member_repair(m);
-    bool has_note = cmd->reason && *cmd->reason, has_take = json_object_get(set, "take") != NULL,
-         take = false;
-    if (json_only_keys(set, keys, 1, e) < 0 || (has_take && json_take_bool(set, "take", &take, e) < 0) ||
-        decide_check_note(cmd, e) < 0)
+    bool has_note = cmd->reason && *cmd->reason, has_take = cmd->ticket.what != TICKET_STAYS,
+         take = cmd->ticket.what == TICKET_TAKEN;
+    if (decide_check_note(cmd, e) < 0)
         return -EINVAL;
     if (!is)
         return refuse_step(m, "nothing to take or note", e);
@@ -358,20 +340,17 @@ static int refuse_remedy(const struct cluster *c, const struct command *cmd, con
     return 0;
 }
 
-static int decide_approval(const struct cluster *c, const struct command *cmd, const json_t *set,
-                           struct member *m, struct decision *d, struct err *e)
+static int decide_approval(const struct cluster *c, const struct command *cmd, struct member *m,
+                           struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"remedy"};
     const struct repair *is = member_repair(m);
-    const char *remedy = is ? is->remedy : "";
+    const char *remedy = cmd->approval.remedy;
     bool gives = cmd->kind == COMMAND_REPAIR_APPROVE;
-    if (json_only_keys(set, keys, 1, e) < 0 ||
-        (json_object_get(set, "remedy") && json_take_string(set, "remedy", &remedy, e) < 0) ||
-        decide_check_note(cmd, e) < 0)
+    if (decide_check_note(cmd, e) < 0)
         return -EINVAL;
     if (!is || (is->step != STEP_REMEDY && is->step != STEP_REPLACE))
         return refuse_step(m, "no remedy waits for approval", e);
-    if (strcmp(remedy, is->remedy) != 0)
+    if (remedy && strcmp(remedy, is->remedy) != 0)
         return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s by now", m->name, is->remedy);
     if (gives && is->approval == APPROVAL_GIVEN)
         return 0;
@@ -402,15 +381,11 @@ static int decide_approval(const struct cluster *c, const struct command *cmd, c
 
 /* --- switches --------------------------------------------------------------------------------- */
 
-static int decide_switch(const struct cluster *c, const struct command *cmd, const json_t *set,
-                         struct decision *d, struct err *e)
+static int decide_switch(const struct cluster *c, const struct command *cmd, struct decision *d,
+                         struct err *e)
 {
-    static const char *const keys[] = {"name", "on"};
-    const char *name;
-    bool on;
-    if (json_only_keys(set, keys, 2, e) < 0 || json_take_string(set, "name", &name, e) < 0 ||
-        json_take_bool(set, "on", &on, e) < 0)
-        return -EINVAL;
+    const char *name = cmd->switched.name;
+    bool on = cmd->switched.on;
     if (!switch_known(name))
         return err_set(e, -EINVAL, "\"%.40s\" is no switch: stop, latch", name);
     if (on ? decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0 : decide_check_note(cmd, e) < 0)
@@ -428,20 +403,19 @@ static int decide_switch(const struct cluster *c, const struct command *cmd, con
     return 0;
 }
 
-int decide_ticket(const struct cluster *c, const struct command *cmd, const json_t *set, struct decision *d,
-                  struct err *e)
+int decide_ticket(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
     struct member *m;
     if (cmd->kind == COMMAND_SWITCH)
-        return decide_switch(c, cmd, set, d, e);
+        return decide_switch(c, cmd, d, e);
     int rc = decide_one(c, cmd, &m, e);
     if (rc < 0)
         return rc;
     if (cmd->kind == COMMAND_TRANSITION)
-        return decide_transition(c, cmd, set, m, d, e);
+        return decide_transition(c, cmd, m, d, e);
     if (cmd->kind == COMMAND_ANSWER)
-        return decide_answer(c, cmd, set, m, d, e);
+        return decide_answer(c, cmd, m, d, e);
     if (cmd->kind == COMMAND_TICKET)
-        return decide_note(c, cmd, set, m, d, e);
-    return decide_approval(c, cmd, set, m, d, e);
+        return decide_note(c, cmd, m, d, e);
+    return decide_approval(c, cmd, m, d, e);
 }

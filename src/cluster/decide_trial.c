@@ -12,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIAL_DEADLINE_S_MAX = 366 * 24 * 3600, SAID_NODES_MAX = 8 };
+enum { SAID_NODES_MAX = 8 };
 
-static int take_check(const json_t *set, const char **check, struct err *e)
+static int check_name(const char *check, struct err *e)
 {
-    if (record_clause(set, "check", CHECK_NAME_BYTES_MAX, check, e) < 0)
-        return -EINVAL;
-    return **check ? 0 : err_set(e, -EINVAL, "a trial of no check");
+    return *check && text_is_clean(check) ? 0 : err_set(e, -EINVAL, "a trial of no check");
 }
 
 static int find_nodes(const struct cluster *c, const struct command *cmd, struct named *out, struct err *e)
@@ -88,16 +86,13 @@ static int find_held(const struct named *nodes, const char *examined, struct nam
     return 0;
 }
 
-static int decide_begin(const struct cluster *c, const struct command *cmd, const json_t *set,
-                        const struct named *nodes, struct decision *d, struct err *e)
+static int decide_begin(const struct cluster *c, const struct command *cmd, const struct named *nodes,
+                        struct decision *d, struct err *e)
 {
-    static const char *const keys[] = {"check", "deadline_s", "examines"};
+    const struct trial_begin_command *says = &cmd->trial_begin;
+    const char *examined = says->examines ? says->examines : "";
     CLEANUP_TEXT struct text why = {0};
-    const char *check, *examined = "";
-    uint64_t deadline_s;
-    if (json_only_keys(set, keys, 3, e) < 0 || take_check(set, &check, e) < 0 ||
-        json_take_u64(set, "deadline_s", TRIAL_DEADLINE_S_MAX, &deadline_s, e) < 0 ||
-        (json_object_get(set, "examines") && json_take_string(set, "examines", &examined, e) < 0))
+    if (check_name(says->check, e) < 0)
         return -EINVAL;
     CLEANUP_FREE struct member **members = mem_alloc(nodes->n * sizeof *members);
     struct named held = {0, members};
@@ -108,7 +103,7 @@ static int decide_begin(const struct cluster *c, const struct command *cmd, cons
         rc = decide_check_budgets(c, &held, e);
     if (rc < 0)
         return rc;
-    text_printf(&why, "check %s", check);
+    text_printf(&why, "check %s", says->check);
     if (*examined)
         text_printf(&why, ", to examine %s", examined);
     decide_claim(d, cmd, CLAIM_TRIAL, why.s, &held);
@@ -117,9 +112,9 @@ static int decide_begin(const struct cluster *c, const struct command *cmd, cons
         struct trial_record r;
         copy_without(nodes->nodes[i], &r);
         snprintf(r.claim, sizeof r.claim, "%s", cmd->claim);
-        snprintf(r.check, sizeof r.check, "%s", check);
+        memcpy(r.check, says->check, sizeof r.check);
         r.began = cmd->at;
-        r.deadline.ns = cmd->at.ns + (int64_t)deadline_s * INT64_C(1000000000);
+        r.deadline.ns = cmd->at.ns + (int64_t)says->deadline_s * INT64_C(1000000000);
         put_back(nodes->nodes[i], &r, d);
         free(r.last);
     }
@@ -131,29 +126,13 @@ static int decide_begin(const struct cluster *c, const struct command *cmd, cons
 
 /* --- TRIAL_END -------------------------------------------------------------------------------- */
 
-struct ending {
-    const char *claim, *check, *why;
-    const json_t *results; /* by node; null: it came to nothing that counts as a run */
-};
-
-static int read_ending(const json_t *set, struct ending *out, struct err *e)
+/* NULL for a node on which it came to nothing that counts as a run. */
+static const struct trial_result *result_of(const struct trial_end_command *x, const char *node)
 {
-    static const char *const keys[] = {"claim", "check", "why", "results"};
-    const char *node;
-    json_t *one;
-    if (json_only_keys(set, keys, 4, e) < 0 ||
-        record_clause(set, "claim", CLAIM_ID_BYTES_MAX, &out->claim, e) < 0 ||
-        take_check(set, &out->check, e) < 0 || record_clause(set, "why", REASON_BYTES_MAX, &out->why, e) < 0)
-        return -EINVAL;
-    out->results = json_object_get(set, "results");
-    if (!json_is_object(out->results))
-        return err_set(e, -EINVAL, "\"results\" is no object");
-    json_object_foreach ((json_t *)(uintptr_t)out->results, node, one) {
-        enum result r;
-        if (!json_is_null(one) && (!json_is_string(one) || !result_parse(json_string_value(one), &r)))
-            return err_set(e, -EINVAL, "results: %.80s has none", node);
-    }
-    return 0;
+    for (size_t i = 0; i < x->n; i++)
+        if (strcmp(x->results[i].node, node) == 0)
+            return &x->results[i];
+    return NULL;
 }
 
 /* The check's last run is this one now; of too many the oldest is forgotten. */
@@ -172,11 +151,11 @@ static void note_run(struct trial_record *r, const char *check, struct wall at, 
 }
 
 /* False when nothing of this trial is left with it. */
-static bool end_one(const struct command *cmd, struct member *m, const struct ending *x, bool *leaves,
-                    struct decision *d)
+static bool end_one(const struct command *cmd, struct member *m, const struct trial_end_command *x,
+                    bool *leaves, struct decision *d)
 {
     const struct trial_record *is = member_trial(m);
-    const char *result = json_string_value(json_object_get(x->results, m->name));
+    const struct trial_result *result = result_of(x, m->name);
     bool runs = is && strcmp(is->claim, x->claim) == 0, holds = false;
     for (size_t i = 0; i < m->n_claims; i++)
         holds |= strcmp(m->claims[i].claim->id, x->claim) == 0 && m->claims[i].claim->kind == CLAIM_TRIAL;
@@ -188,27 +167,26 @@ static bool end_one(const struct command *cmd, struct member *m, const struct en
         return true;
     }
     struct trial_record r;
-    enum result came = RESULT_UNKNOWN;
     copy_without(m, &r);
-    if (result && result_parse(result, &came))
-        note_run(&r, x->check, cmd->at, came);
+    if (result)
+        note_run(&r, x->check, cmd->at, result->result);
     put_back(m, &r, d);
     free(r.last);
     return true;
 }
 
-static void say_end(const struct ending *x, const struct named *nodes, struct decision *d)
+static void say_end(const struct trial_end_command *x, const struct named *nodes, struct decision *d)
 {
     struct text t = {0};
     size_t said = 0;
     text_printf(&t, "%s: ", x->check);
     for (size_t i = 0; i < nodes->n; i++) {
         const char *name = nodes->nodes[i]->name;
-        const char *result = json_string_value(json_object_get(x->results, name));
-        if (!result || strcmp(result, result_name(RESULT_OK)) == 0)
+        const struct trial_result *result = result_of(x, name);
+        if (!result || result->result == RESULT_OK)
             continue;
         if (said++ < SAID_NODES_MAX)
-            text_printf(&t, "%s %s, ", name, result);
+            text_printf(&t, "%s %s, ", name, result_name(result->result));
     }
     if (said > SAID_NODES_MAX)
         text_printf(&t, "%zu more, ", said - SAID_NODES_MAX);
@@ -216,37 +194,36 @@ static void say_end(const struct ending *x, const struct named *nodes, struct de
     d->text = text_take(&t);
 }
 
-static int decide_end(const struct cluster *c, const struct command *cmd, const json_t *set,
-                      const struct named *nodes, struct decision *d, struct err *e)
+static int decide_end(const struct cluster *c, const struct command *cmd, const struct named *nodes,
+                      struct decision *d, struct err *e)
 {
-    struct ending x;
-    if (read_ending(set, &x, e) < 0)
+    const struct trial_end_command *x = &cmd->trial_end;
+    if (check_name(x->check, e) < 0 || decide_check_clause("why", x->why, e) < 0)
         return -EINVAL;
     CLEANUP_FREE bool *leaves = mem_alloc(c->n + 1);
     bool any = false, released = false;
     for (size_t i = 0; i < nodes->n; i++) {
-        any |= end_one(cmd, nodes->nodes[i], &x, leaves, d);
+        any |= end_one(cmd, nodes->nodes[i], x, leaves, d);
         released |= leaves[nodes->nodes[i]->id];
     }
-    const struct claim *claim = cluster_claim(c, x.claim);
+    const struct claim *claim = cluster_claim(c, x->claim);
     if (claim && released)
         decision_add(d, "claim/", claim->id, claim_record(claim, leaves, NULL, false));
     if (any) {
-        decision_about(d, ENTRY_CLAIMS, x.claim);
-        say_end(&x, nodes, d);
+        decision_about(d, ENTRY_CLAIMS, x->claim);
+        say_end(x, nodes, d);
     }
     return 0;
 }
 
 int decide_trial(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
-    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : NULL;
     struct named nodes = {0};
-    int rc = set ? find_nodes(c, cmd, &nodes, e) : -EINVAL;
+    int rc = find_nodes(c, cmd, &nodes, e);
     if (rc == 0 && cmd->kind == COMMAND_TRIAL_BEGIN)
-        rc = decide_begin(c, cmd, set, &nodes, d, e);
+        rc = decide_begin(c, cmd, &nodes, d, e);
     else if (rc == 0)
-        rc = decide_end(c, cmd, set, &nodes, d, e);
+        rc = decide_end(c, cmd, &nodes, d, e);
     free(nodes.nodes);
     return rc;
 }

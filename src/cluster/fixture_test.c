@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/fixture_test.h"
+#include "cluster/said_test.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -207,12 +208,14 @@ static const char *run(struct world *w, struct command *cmd, const char *nodes)
     size_t from = w->from;
     cmd->nodes = &names;
     cmd->at = (struct wall){w->at};
+    said_read(cmd->set, cmd);
     text_add(&out, "");
     last_parts = 0;
     do {
         last_rc = one_part(w, cmd, &from, &out);
         last_parts++;
     } while (last_rc == 0 && from < names.n && last_parts != w->parts_max);
+    said_fini();
     return readable(w, out.len ? out.s : "nothing");
 }
 

@@ -21,7 +21,7 @@ static int take_number(const json_t *o, const char *key, uint64_t max, unsigned 
     return rc;
 }
 
-int limits_read(const json_t *o, struct limits *out, struct err *e)
+static int limits_read(const json_t *o, struct limits *out, struct err *e)
 {
     static const char *const keys[LIMIT_KEYS] = {"act",           "out",   "out_class", "out_group",
                                                  "out_partition", "surge", "surge_s",   "remedies_a_week"};
@@ -106,10 +106,11 @@ static void say_limits(const struct limits *was, const struct limits *is, struct
 int decide_configure(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
     struct text record = {0}, said = {0};
-    struct limits is;
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    if (!set || limits_read(set, &is, e) < 0)
-        return -EINVAL;
+    struct limits is = cmd->limits;
+    is.given = true;
+    for (int s = 0; s < SCOPES; s++)
+        if (is.percent[s] > 100)
+            return err_set(e, -EINVAL, "at most %u %% of a scope; 100 %% is all of it", is.percent[s]);
     if (limits_equal(&is, &c->limits))
         return 0;
     limits_write(&is, &record);

@@ -101,12 +101,8 @@ static void test_the_switch_stops_it(void **state)
 
 static void test_what_is_no_command_of_it(void **state)
 {
-    static const char *const sets[] = {"{'do':'explode','force':false}",
-                                       "{'do':'status','force':false}",
-                                       "{'do':'off'}",
-                                       "{'force':true}",
-                                       "{'do':'off','force':false,'x':1}",
-                                       "[]"};
+    static const char *const sets[] = {"{'do':'explode','force':false}", "{'do':'status','force':false}",
+                                       "{'force':true}"};
     struct world *w = *state;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         power(w, sets[i], "a fan");

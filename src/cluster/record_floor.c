@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void floor_node_fini(struct floor_node *n)
+static void floor_node_fini(struct floor_node *n)
 {
     free(n->name);
     free(n->values);
@@ -26,7 +26,8 @@ static void floor_fini(struct floor *f)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-int floor_values_read(const json_t *o, struct floor_node *out, struct err *e)
+/* {"bandwidth MB/s":12345} */
+static int floor_values_read(const json_t *o, struct floor_node *out, struct err *e)
 {
     const char *what;
     json_t *value;

@@ -48,7 +48,7 @@ int record_result(const json_t *o, const char *key, enum result *out, struct err
     return 0;
 }
 
-int record_act(const json_t *o, enum act *out, struct err *e)
+static int record_act(const json_t *o, enum act *out, struct err *e)
 {
     const char *name;
     if (json_take_string(o, "act", &name, e) < 0)
@@ -97,7 +97,8 @@ bool incident_counts(const struct incident *i)
     return !i->observe && i->severity >= RESULT_DEGRADED;
 }
 
-int finding_read(const json_t *o, struct incident_finding *out, struct err *e)
+/* {"check","result","device","code","text","count"?,"others"?,"work"?,"user"?} */
+static int finding_read(const json_t *o, struct incident_finding *out, struct err *e)
 {
     *out = (struct incident_finding){0};
     if (!json_is_object(o))
@@ -150,7 +151,8 @@ static int read_findings(const json_t *list, struct incident *out, struct err *e
     return 0;
 }
 
-int job_read(const json_t *o, struct incident_job *out, struct err *e)
+/* {"job","user"} */
+static int job_read(const json_t *o, struct incident_job *out, struct err *e)
 {
     static const char *const keys[] = {"job", "user"};
     *out = (struct incident_job){0};

@@ -48,8 +48,6 @@ int terms_read(const json_t *o, struct made *out, struct err *e);
 char *holder_record(const struct holder *h);
 
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
-/* Reads config/limits, and the set of CONFIGURE. */
-int limits_read(const json_t *o, struct limits *out, struct err *e);
 
 int put_machine(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_bmc(struct cluster *c, const char *name, const char *value, struct err *e);
@@ -80,16 +78,11 @@ int record_word(const json_t *o, const char *key, char *out, size_t max, struct 
 int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e);
 bool text_is_clean(const char *s); /* no control characters */
 int record_result(const json_t *o, const char *key, enum result *out, struct err *e);
-int record_act(const json_t *o, enum act *out, struct err *e);
 /* A boot id, or "" where none is known. */
 int record_boot(const json_t *o, char out[static 37], struct err *e);
 /* A number in up to 16 hex digits. */
 int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e);
 
-/* What an incident's record and FINDINGS have in common: {"check","result","device","code","text",
- * "count"?,"others"?,"work"?,"user"?}. */
-int finding_read(const json_t *o, struct incident_finding *out, struct err *e);
-int job_read(const json_t *o, struct incident_job *out, struct err *e); /* {"job","user"} */
 /* As the record; the caller frees it. */
 char *ailment_record(const struct ailment *a);
 /* The same when a person answered for what w covers. id: of what is closed apart from the rest of its
@@ -101,14 +94,9 @@ void incident_split(const struct incident *i, const struct answer *w, struct inc
 void answer_fini(struct answer *w);
 void answer_copy(struct answer *out, const struct answer *w); /* answer_fini */
 
-/* *out is the caller's to give to repair_fini after success. */
-int repair_read(const json_t *o, struct repair *out, struct err *e);
 char *repair_record(const struct repair *r);
 void repair_copy(struct repair *out, const struct repair *r);
 void repair_fini(struct repair *r);
-int approval_parse(const char *name, enum approval *out);
-int examined_parse(const char *name, enum examined *out);
-bool verdict_ok(const char *verdict); /* one of "?", "+", "-", "0" */
 
 char *shared_record(const struct shared_cause *s);
 char *switch_record(const char *by, struct wall at, const char *why);
@@ -125,9 +113,6 @@ void tally_count(const struct cluster *c, struct tally_edit *x, const char *reme
 bool tally_edit_has(const struct tally_edit *x, const char *remedy);
 /* Adds the records to the decision, and lets go of *x. */
 void tally_edit_put(struct tally_edit *x, struct decision *d);
-/* Reads {"bandwidth MB/s":12345}. *out is the caller's to give to floor_node_fini, also after an error. */
-int floor_values_read(const json_t *o, struct floor_node *out, struct err *e);
-void floor_node_fini(struct floor_node *n);
 int put_surge(struct cluster *c, const char *name, const char *value, struct err *e);
 /* With one more, of which the latest `keep` are kept. */
 char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep);

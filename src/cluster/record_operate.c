@@ -8,12 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-    RUN_BYTES_MAX = 2048,
-    SLURM_START_BYTES_MAX = 63,
-    SLURM_PLACE_BYTES_MAX = 47,
-    SLURM_LOST_BYTES_MAX = 511
-};
+enum { SLURM_START_BYTES_MAX = 63, SLURM_PLACE_BYTES_MAX = 47, SLURM_LOST_BYTES_MAX = 511 };
 
 static int check_id(const json_t *o, const char *key, bool needed, struct err *e)
 {

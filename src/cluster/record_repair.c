@@ -19,7 +19,7 @@ static const char *const examined_names[] = {[EXAMINED_NOT] = "not",
                                              [EXAMINED_INCONCLUSIVE] = "inconclusive",
                                              [EXAMINED_OWED] = "owed"};
 
-int approval_parse(const char *name, enum approval *out)
+static int approval_parse(const char *name, enum approval *out)
 {
     for (int a = APPROVAL_NONE; a <= APPROVAL_REFUSED; a++) {
         if (strcmp(name, approval_names[a]) == 0) {
@@ -35,7 +35,7 @@ const char *examined_name(enum examined x)
     return examined_names[x];
 }
 
-int examined_parse(const char *name, enum examined *out)
+static int examined_parse(const char *name, enum examined *out)
 {
     for (int x = EXAMINED_NOT; x <= EXAMINED_OWED; x++) {
         if (strcmp(name, examined_names[x]) == 0) {
@@ -46,7 +46,7 @@ int examined_parse(const char *name, enum examined *out)
     return -EINVAL;
 }
 
-bool verdict_ok(const char *verdict)
+static bool verdict_ok(const char *verdict)
 {
     return strlen(verdict) == 1 && strchr("?+-0", *verdict);
 }
@@ -281,7 +281,7 @@ static int read_answer(const json_t *o, struct repair *r, struct err *e)
     return 0;
 }
 
-int repair_read(const json_t *o, struct repair *out, struct err *e)
+static int repair_read(const json_t *o, struct repair *out, struct err *e)
 {
     static const char *const keys[] = {
         "id",      "step",     "began",     "since",    "deadline", "boot",     "instance",     "problem",

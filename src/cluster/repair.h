@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cluster/incident.h"
 #include "conform/class.h"
+#include "node/lifecycle.h"
 #include "node/machine.h"
 #include "node/refusal.h"
 #include "remedy/remedy.h"

@@ -178,20 +178,12 @@ static void test_a_persons_drain_stays_when_the_trial_ends(void **state)
 static void test_a_bad_command_is_refused(void **state)
 {
     struct world *w = *state;
-    static const char *const begins[] = {"{}", "{'check':'','deadline_s':1}", "{'check':'x'}",
-                                         "{'check':'x','deadline_s':1,'more':1}",
-                                         "{'check':'x','deadline_s':1,'examines':7}"};
-    static const char *const ends[] = {"{'claim':'7.1','check':'x','why':'','results':[]}",
-                                       "{'claim':'7.1','check':'x','why':'','results':{'lx01':'great'}}",
-                                       "{'claim':'7.1','check':'x'}"};
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", quoted(begins[i]), "7.1");
-        assert_int_equal(world_rc(), -EINVAL);
-    }
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        world_tell(w, COMMAND_TRIAL_END, "lx01", quoted(ends[i]), NULL);
-        assert_int_equal(world_rc(), -EINVAL);
-    }
+    world_tell(w, COMMAND_TRIAL_BEGIN, "lx01", quoted("{'check':'','deadline_s':1}"), "7.1");
+    assert_int_equal(world_rc(), -EINVAL);
+    world_tell(w, COMMAND_TRIAL_END, "lx01", quoted("{'claim':'7.1','check':'','why':'it ran'}"), NULL);
+    assert_int_equal(world_rc(), -EINVAL);
+    world_tell(w, COMMAND_TRIAL_END, "lx01", quoted("{'claim':'7.1','check':'x','why':'two\\nlines'}"), NULL);
+    assert_int_equal(world_rc(), -EINVAL);
 }
 
 static void test_of_too_many_checks_the_oldest_is_forgotten(void **state)

@@ -127,11 +127,12 @@ static void on_limits(void *arg, const struct outcome *o)
 
 void wiring_agree_limits(struct controller *c, const char *actor)
 {
-    CLEANUP_TEXT struct text set = {0};
     const struct hostlist nobody = {0};
-    limits_write(&c->conf.watch.health.limits, &set);
-    const struct command cmd = {
-        .kind = COMMAND_CONFIGURE, .actor = actor, .at = wall_now(), .nodes = &nobody, .set = set.s};
+    const struct command cmd = {.kind = COMMAND_CONFIGURE,
+                                .actor = actor,
+                                .at = wall_now(),
+                                .nodes = &nobody,
+                                .limits = c->conf.watch.health.limits};
     committer_submit(c->committer, &cmd, on_limits, c);
 }
 

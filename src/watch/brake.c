@@ -61,7 +61,7 @@ static void propose_latch(struct watch *w)
     w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SWITCH,
                                                    .nodes = &nobody,
                                                    .reason = t.s,
-                                                   .set = "{\"name\":\"latch\",\"on\":true}"});
+                                                   .switched = {.name = "latch", .on = true}});
 }
 
 /* Isolations of leaders before count by when they were recorded; one that is of the future as one of now. Who

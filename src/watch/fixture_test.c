@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/fixture_test.h"
+#include "cluster/said_test.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -76,47 +77,47 @@ static const char *word(const json_t *o, const char *key)
     return s ? s : "";
 }
 
-static void log_findings(struct world *x, const json_t *o)
+static void log_findings(struct world *x, const struct findings_command *says)
 {
-    size_t i, k;
-    json_t *one, *f;
-    json_array_foreach (json_object_get(o, "open"), i, one) {
-        bool known = json_is_string(json_object_get(one, "id"));
-        text_printf(&x->log, "; %s %s%s%s%s", known ? "more of" : "open", word(one, "severity"),
-                    json_is_true(json_object_get(one, "observe")) ? " (observed)" : "",
-                    *word(one, "group") ? " of " : "", word(one, "group"));
-        json_array_foreach (json_object_get(one, "findings"), k, f)
-            text_printf(&x->log, "%s%s %s%s%s", k ? ", " : ": ", word(f, "check"), word(f, "result"),
-                        *word(f, "code") ? " " : "", word(f, "code"));
+    for (size_t i = 0; i < says->n_open; i++) {
+        const struct incident_news *one = &says->open[i];
+        text_printf(&x->log, "; %s %s%s%s%s", *one->id ? "more of" : "open", result_name(one->severity),
+                    one->observe ? " (observed)" : "", *one->group ? " of " : "", one->group);
+        for (size_t k = 0; k < one->n; k++) {
+            const struct incident_finding *f = &one->findings[k].of;
+            text_printf(&x->log, "%s%s %s%s%s", k ? ", " : ": ", f->check, result_name(f->f.result),
+                        *f->f.code ? " " : "", f->f.code);
+        }
     }
-    json_array_foreach (json_object_get(o, "close"), i, one)
-        text_printf(&x->log, "; close: %s", word(one, "how"));
-    if (json_is_object(json_object_get(o, "isolate")))
-        text_printf(&x->log, "; isolate: %s", word(json_object_get(o, "isolate"), "why"));
+    for (size_t i = 0; i < says->n_close; i++)
+        text_printf(&x->log, "; close: %s", says->close[i].how);
+    if (says->isolate.why)
+        text_printf(&x->log, "; isolate: %s", says->isolate.why);
 }
 
-static void log_repair(struct world *x, const json_t *o)
+static void log_repair(struct world *x, const struct repair_command *says)
 {
-    const json_t *attempt = json_object_get(o, "attempt"), *examined = json_object_get(o, "examined");
-    text_printf(&x->log, ": %s -> %s%s%s%s (%s)", word(o, "from"), word(o, "to"),
-                *word(o, "remedy") ? " " : "", word(o, "remedy"),
-                json_is_true(json_object_get(o, "approval")) ? ", to be approved" : "", word(o, "why"));
-    if (examined)
-        text_printf(&x->log, " examined %s", json_string_value(examined));
-    if (json_is_object(attempt))
-        text_printf(&x->log, " [%s for %s: %s %s]", word(attempt, "remedy"), word(attempt, "fault"),
-                    word(attempt, "verdict"), word(attempt, "text"));
+    const struct attempt_news *a = &says->attempt;
+    text_printf(&x->log, ": %s -> %s%s%s%s (%s)", step_name(says->from), step_name(says->to),
+                *says->remedy ? " " : "", says->remedy, says->approval ? ", to be approved" : "", says->why);
+    if (says->examined != EXAMINED_NOT)
+        text_printf(&x->log, " examined %s", examined_name(says->examined));
+    if (a->verdict)
+        text_printf(&x->log, " [%s for %s: %c %s]", a->remedy, a->fault, a->verdict, a->text);
 }
 
-static void log_trial(struct world *x, enum command_kind kind, const json_t *o)
+static void log_trial_end(struct world *x, const struct command *cmd)
 {
-    const char *node;
-    json_t *result;
-    text_printf(&x->log, ": %s", word(o, "check"));
-    json_object_foreach (json_object_get(o, "results"), node, result)
-        text_printf(&x->log, ", %s %s", node, json_is_string(result) ? json_string_value(result) : "-");
-    if (kind == COMMAND_TRIAL_END)
-        text_printf(&x->log, " (%s)", word(o, "why"));
+    const struct trial_end_command *says = &cmd->trial_end;
+    text_printf(&x->log, ": %s", says->check);
+    for (size_t i = 0; i < cmd->nodes->n; i++) {
+        const char *result = "-";
+        for (size_t k = 0; k < says->n; k++)
+            if (strcmp(says->results[k].node, cmd->nodes->names[i]) == 0)
+                result = result_name(says->results[k].result);
+        text_printf(&x->log, ", %s %s", cmd->nodes->names[i], result);
+    }
+    text_printf(&x->log, " (%s)", says->why);
 }
 
 /* What a command of health or repair says. False for another kind. */
@@ -126,26 +127,28 @@ static bool log_health(struct world *x, const struct command *cmd)
     const char *reason = cmd->reason, *set = cmd->set;
     CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : NULL;
     if (kind == COMMAND_FINDINGS)
-        log_findings(x, o);
+        log_findings(x, &cmd->findings);
     else if (kind == COMMAND_REPAIR)
-        log_repair(x, o);
+        log_repair(x, &cmd->repair);
     else if (kind == COMMAND_OPERATE)
-        text_printf(&x->log, ": %s", word(o, "run"));
+        text_printf(&x->log, ": %s", cmd->operate.run);
     else if (kind == COMMAND_OUTCOME)
-        text_printf(&x->log, ": %s %s", word(o, "remedy"),
-                    json_is_true(json_object_get(o, "helped")) ? "helped" : "failed");
+        text_printf(&x->log, ": %s %s", cmd->outcome.remedy,
+                    cmd->outcome.verdict == '+' ? "helped" : "failed");
     else if (kind == COMMAND_OVERRIDE_AGE)
-        text_printf(&x->log, ": %lld s", (long long)json_integer_value(json_object_get(o, "spent_s")));
+        text_printf(&x->log, ": %llu s", (unsigned long long)cmd->override_of.spent_s);
     else if (kind == COMMAND_OVERRIDE_END)
         text_printf(&x->log, ": %s", reason);
-    else if (kind == COMMAND_TRIAL_BEGIN || kind == COMMAND_TRIAL_END)
-        log_trial(x, kind, o);
+    else if (kind == COMMAND_TRIAL_BEGIN)
+        text_printf(&x->log, ": %s", cmd->trial_begin.check);
+    else if (kind == COMMAND_TRIAL_END)
+        log_trial_end(x, cmd);
     else if (kind == COMMAND_SHARED)
-        text_printf(&x->log, ": %s: \"%s\" (%s)", word(o, "key"), word(o, "nodes"), word(o, "why"));
+        text_printf(&x->log, ": %s: \"%s\" (%s)", cmd->shared.key, cmd->shared.nodes, cmd->shared.why);
     else if (kind == COMMAND_WINDOW)
         text_printf(&x->log, ": %s", json_is_null(json_object_get(o, "why")) ? "over" : word(o, "why"));
     else if (kind == COMMAND_MEASURED)
-        text_printf(&x->log, ": %s of class %s", word(o, "check"), word(o, "class"));
+        text_printf(&x->log, ": %s of class %s", cmd->measured.check, cmd->measured.class);
     else if (kind == COMMAND_INSTANCE)
         text_printf(&x->log, ": %s -> %s", word(o, "was"), word(o, "is"));
     else if (kind == COMMAND_MACHINE) {
@@ -153,8 +156,12 @@ static bool log_health(struct world *x, const struct command *cmd)
         json_t *one;
         json_object_foreach ((json_t *)(uintptr_t)json_object_get(o, "machines"), node, one)
             text_printf(&x->log, "; %s", word(one, "machine"));
-    } else if (kind == COMMAND_EFFECT || kind == COMMAND_SWITCH || kind == COMMAND_TRANSITION ||
-               kind == COMMAND_BMC)
+    } else if (kind == COMMAND_SWITCH)
+        text_printf(&x->log, ": %s %s%s%s", cmd->switched.name, cmd->switched.on ? "on" : "off",
+                    reason ? " " : "", reason ? reason : "");
+    else if (kind == COMMAND_TRANSITION)
+        text_printf(&x->log, ": %s %s", by_hand_name(cmd->transition.what), reason);
+    else if (kind == COMMAND_EFFECT || kind == COMMAND_BMC)
         text_printf(&x->log, ": %s%s%s", set, reason ? " " : "", reason ? reason : "");
     else
         return kind == COMMAND_ADMIT; /* its boots say nothing to people */
@@ -456,14 +463,15 @@ int world_command_for(struct world *x, enum command_kind kind, const char *nodes
     if (*nodes)
         assert_int_equal(hostlist_parse(nodes, &h, NULL), 0);
     snprintf(id, sizeof id, "1.%u", ++x->claims);
-    const struct command cmd = {.kind = kind,
-                                .actor = "root",
-                                .at = world_wall(x),
-                                .nodes = &h,
-                                .reason = reason,
-                                .set = set,
-                                .claim = kind == COMMAND_UNDRAIN && reason == NULL ? NULL : id};
+    struct command cmd = {.kind = kind,
+                          .actor = "root",
+                          .at = world_wall(x),
+                          .nodes = &h,
+                          .reason = reason,
+                          .claim = kind == COMMAND_UNDRAIN && reason == NULL ? NULL : id};
+    said_read(set, &cmd);
     int rc = commit(x, &cmd, &e);
+    said_fini();
     if (rc < 0)
         text_printf(&x->log, "%lld: root: %s\n", (long long)(x->now_ms / 1000), e.msg);
     return rc;

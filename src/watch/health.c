@@ -165,17 +165,16 @@ void watch_unscheduled(struct watch *w, struct member *m)
 
 /* --- the sweep -------------------------------------------------------------------------------- */
 
-void health_propose(struct watch *w, struct mono now, const struct member *m, enum command_kind kind,
-                    const char *reason, const json_t *set)
+void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says)
 {
-    CLEANUP_FREE char *text = json_write(set);
     CLEANUP_HOSTLIST struct hostlist one = {0};
+    struct command cmd = *says;
     struct vitals *v = vitals_of(w, m);
     hostlist_add(&one, m->name);
     v->asked = true; /* before: it may be decided at once */
     v->asked_at = now;
-    if (!w->sink.propose(w->sink.arg,
-                         &(struct command){.kind = kind, .nodes = &one, .reason = reason, .set = text}))
+    cmd.nodes = &one;
+    if (!w->sink.propose(w->sink.arg, &cmd))
         v->asked = false;
 }
 

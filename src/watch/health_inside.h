@@ -29,9 +29,9 @@ void health_tick(struct watch *w, struct mono now);
  * it did. */
 size_t health_step(struct watch *w, struct mono now, size_t nodes);
 void health_changed(struct watch *w, const struct member *m);
-/* A command about m. Nothing else is proposed about it until it is decided, when the shell takes it. */
-void health_propose(struct watch *w, struct mono now, const struct member *m, enum command_kind kind,
-                    const char *reason, const json_t *set);
+/* A command about m: its kind, its reason and what it says. Nothing else is proposed about m until it is
+ * decided, when the shell takes it. */
+void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says);
 
 bool health_asked(const struct vitals *v, struct mono now); /* such a one is under way */
 

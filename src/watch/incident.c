@@ -281,7 +281,10 @@ struct proposal {
     const struct member *m;
     const struct ailment *ailment;
     struct evidence_list all;
-    json_t *open, *close;
+    struct incident_news *open; /* with findings of their own */
+    struct incident_end *close;
+    struct findings_command says;
+    struct text why;                 /* of the isolation */
     const struct evidence *isolates; /* the worst for which the node is isolated; NULL: none */
     enum result worst;               /* of the incidents for which it is */
     struct wall since;               /* of the earliest of them */
@@ -308,21 +311,28 @@ static bool is_due(const struct proposal *p, const struct incident *known, const
     return has && times_more(p, known, ev) > 0 && p->w->wall.ns - has->at.ns >= span_s(RECORD_S).ns;
 }
 
-static json_t *finding_json(const struct proposal *p, const struct evidence *ev)
+/* What is written down of it, as one more finding of n that an incident has. */
+static void add_finding(const struct proposal *p, const struct evidence *ev, struct finding_news **list,
+                        size_t *n)
 {
     struct meaning m = meaning_of_evidence(p->w, ev);
-    json_t *o = json_pack("{s:s,s:s,s:s,s:s,s:s,s:b}", "check", ev->check->name, "result",
-                          result_name(ev->f->result), "device", ev->f->device, "code", ev->f->code, "text",
-                          ev->f->text, "counts", (int)blame_counts(m.blame));
-    if (ev->f->count && act_end(m.act) == ACT_ENDS_TIME)
-        json_object_set_new(o, "count", json_integer(ev->f->count));
-    if (ev->f->others)
-        json_object_set_new(o, "others", json_integer(ev->f->others));
-    if (*ev->f->work)
-        json_object_set_new(o, "work", json_string(ev->f->work));
-    if (*ev->f->user)
-        json_object_set_new(o, "user", json_string(ev->f->user));
-    return o;
+    *list = mem_grow(*list, (*n + 1) * sizeof **list);
+    struct finding_news *out = &(*list)[(*n)++];
+    *out = (struct finding_news){.of = {.f = *ev->f}, .counts = blame_counts(m.blame)};
+    memcpy(out->of.check, ev->check->name, strlen(ev->check->name) + 1);
+    if (act_end(m.act) != ACT_ENDS_TIME)
+        out->of.f.count = 0;
+}
+
+static struct incident_news *add_news(struct proposal *p, const char *id, const char *group)
+{
+    p->open = mem_grow(p->open, (p->says.n_open + 1) * sizeof *p->open);
+    struct incident_news *out = &p->open[p->says.n_open++];
+    *out = (struct incident_news){0};
+    if (id)
+        memcpy(out->id, id, strlen(id) + 1);
+    memcpy(out->group, group, strlen(group) + 1);
+    return out;
 }
 
 /* What the general rule makes of what belongs to the incident that begins at `first`. */
@@ -436,7 +446,8 @@ static void note_isolation(struct proposal *p, const struct evidence *ev, enum r
 static void add_open(struct proposal *p, const struct incident *known, size_t first)
 {
     const struct evidence *head = &p->all.list[first], *worst = head;
-    CLEANUP_JSON json_t *findings = json_array();
+    CLEANUP_FREE struct finding_news *findings = NULL;
+    size_t n = 0;
     for (size_t i = first; i < p->all.n; i++) {
         struct evidence *ev = &p->all.list[i];
         bool mine = known
@@ -448,7 +459,7 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
         ev->of = first + 1;
         worst = ev->f->result > worst->f->result ? ev : worst;
         if (is_due(p, known, ev))
-            json_array_append_new(findings, finding_json(p, ev));
+            add_finding(p, ev, &findings, &n);
     }
     unsigned recurs =
         known ? known->recurs : recur_count(p->m, head->f->device, head->check->observe, p->w->wall);
@@ -456,22 +467,24 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
     enum result severity = incident_raised(p, known, first);
     severity = worst->f->result > severity ? worst->f->result : severity;
     severity = row && row->result > severity ? row->result : severity;
-    if (known && severity > known->severity && json_array_size(findings) == 0)
-        json_array_append_new(findings, finding_json(p, worst));
+    if (known && severity > known->severity && n == 0)
+        add_finding(p, worst, &findings, &n);
     severity = known && known->severity > severity ? known->severity : severity;
     if (row)
         p->recurs = row;
     for (size_t i = first; i < p->all.n && !override_excuses(p->m, head->f->device, severity); i++)
         if (p->all.list[i].of == first + 1)
             note_isolation(p, &p->all.list[i], severity, known ? known->since : p->w->wall);
-    bool full = !known && p->ailment && p->ailment->n_open + json_array_size(p->open) >= INCIDENTS_OPEN_MAX;
-    if (json_array_size(findings) == 0 || full)
+    bool full = !known && p->ailment && p->ailment->n_open + p->says.n_open >= INCIDENTS_OPEN_MAX;
+    if (n == 0 || full)
         return;
-    json_array_append_new(p->open,
-                          json_pack("{s:s?,s:s,s:s,s:s,s:i,s:b,s:O}", "id", known ? known->id : NULL, "group",
-                                    head->f->device, "severity", result_name(severity), "act",
-                                    act_name(act_with(p, known, row, worst)), "recurs", (int)recurs,
-                                    "observe", (int)head->check->observe, "findings", findings));
+    struct incident_news *out = add_news(p, known ? known->id : NULL, head->f->device);
+    out->severity = severity;
+    out->act = act_with(p, known, row, worst);
+    out->recurs = recurs;
+    out->observe = head->check->observe;
+    out->n = n;
+    out->findings = STEAL(findings);
 }
 
 /* What a lost node was lost by is written down before its incident is over. */
@@ -482,10 +495,14 @@ static void add_cause(struct proposal *p)
     if (!i || !boot_cause(p->w, p->m, &f))
         return;
     const struct evidence ev = {boot_record(), &f, SIZE_MAX, NULL, 0};
-    json_array_append_new(p->open, json_pack("{s:s,s:s,s:s,s:s,s:i,s:b,s:[o]}", "id", i->id, "group",
-                                             i->group, "severity", result_name(i->severity), "act",
-                                             act_name(i->act), "recurs", (int)i->recurs, "observe",
-                                             (int)i->observe, "findings", finding_json(p, &ev)));
+    struct finding_news *findings = NULL;
+    struct incident_news *out = add_news(p, i->id, i->group);
+    out->severity = i->severity;
+    out->act = i->act;
+    out->recurs = i->recurs;
+    out->observe = i->observe;
+    add_finding(p, &ev, &findings, &out->n);
+    out->findings = findings;
 }
 
 static void add_closes(struct proposal *p)
@@ -497,30 +514,33 @@ static void add_closes(struct proposal *p)
             gone = gone && finding_gone(p->w, p->now, p->m, one->findings[k].check, &one->findings[k].f);
         for (size_t k = 0; k < p->all.n; k++)
             gone = gone && incident_of(p->w, p->ailment, &p->all.list[k]) != one;
-        if (gone)
-            json_array_append_new(p->close,
-                                  json_pack("{s:s,s:s}", "id", one->id, "how", "its checks say ok"));
+        if (!gone)
+            continue;
+        p->close = mem_grow(p->close, (p->says.n_close + 1) * sizeof *p->close);
+        struct incident_end *end = &p->close[p->says.n_close++];
+        *end = (struct incident_end){.how = "its checks say ok"};
+        memcpy(end->id, one->id, sizeof one->id);
     }
 }
 
-static json_t *incident_isolation(struct proposal *p)
+static void add_isolation(struct proposal *p)
 {
-    CLEANUP_TEXT struct text why = {0};
     if (!p->isolates || !brake_isolate(p->w, p->now, p->m, p->since))
-        return json_null();
+        return;
     const struct finding *f = p->isolates->f;
-    text_add(&why, fault_of(p->isolates->check->name, f));
+    text_add(&p->why, fault_of(p->isolates->check->name, f));
     if (*f->device)
-        text_printf(&why, " %s", f->device);
+        text_printf(&p->why, " %s", f->device);
     if (*f->text)
-        text_printf(&why, ": %s", f->text);
+        text_printf(&p->why, ": %s", f->text);
     if (p->recurs)
-        text_printf(&why, " (%s)", p->recurs->what);
-    json_t *o = json_pack("{s:s,s:s,s:I}", "problem", "node_problem", "why", why.s, "deadline_s",
-                          (json_int_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns));
+        text_printf(&p->why, " (%s)", p->recurs->what);
+    p->says.isolate =
+        (struct isolation){.why = p->why.s,
+                           .problem = "node_problem",
+                           .deadline_s = (uint64_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns)};
     if (vitals_of(p->w, p->m)->counted)
-        json_object_set_new(o, "surge", json_integer(p->w->policy.health.limits.surge));
-    return o;
+        p->says.isolate.surge = p->w->policy.health.limits.surge;
 }
 
 /* Nobody is told that it waits for room, nor counted, who does not want to be isolated any more. */
@@ -544,27 +564,37 @@ static bool may_commit(struct vitals *v, struct mono now)
     return true;
 }
 
+static bool propose_findings(struct proposal *p)
+{
+    bool isolates = p->says.isolate.why != NULL;
+    if (!isolates && !p->says.n_open && !p->says.n_close)
+        return false;
+    if (!may_commit(vitals_of(p->w, p->m), p->now) && !isolates)
+        return false;
+    p->says.open = p->open;
+    p->says.close = p->close;
+    health_propose(p->w, p->now, p->m, &(struct command){.kind = COMMAND_FINDINGS, .findings = p->says});
+    return true;
+}
+
 bool incident_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct proposal p = {.w = w, .now = now, .m = m, .ailment = member_ailment(m)};
     gather_evidence(w, now, m, &p.all);
-    CLEANUP_FREE struct evidence *list = p.all.list;
-    CLEANUP_JSON json_t *set = json_object();
-    json_object_set_new(set, "boot", json_string(boot_of(w, m)));
-    json_object_set_new(set, "open", p.open = json_array());
-    json_object_set_new(set, "close", p.close = json_array());
+    memcpy(p.says.boot, boot_of(w, m), strlen(boot_of(w, m)) + 1);
     for (size_t i = 0; i < p.all.n; i++)
-        if (!list[i].of)
-            add_open(&p, incident_of(w, p.ailment, &list[i]), i);
+        if (!p.all.list[i].of)
+            add_open(&p, incident_of(w, p.ailment, &p.all.list[i]), i);
     add_cause(&p);
     add_closes(&p);
     note_calm(&p);
-    json_t *isolate = incident_isolation(&p);
-    json_object_set_new(set, "isolate", isolate);
-    if (json_is_null(isolate) && !json_array_size(p.open) && !json_array_size(p.close))
-        return false;
-    if (!may_commit(vitals_of(w, m), now) && json_is_null(isolate))
-        return false;
-    health_propose(w, now, m, COMMAND_FINDINGS, NULL, set);
-    return true;
+    add_isolation(&p);
+    bool proposed = propose_findings(&p);
+    for (size_t i = 0; i < p.says.n_open; i++)
+        free(p.open[i].findings);
+    free(p.open);
+    free(p.close);
+    free(p.all.list);
+    text_fini(&p.why);
+    return proposed;
 }

@@ -40,16 +40,16 @@ static bool is_news(const struct member *m, const char *job)
 void watch_jobs(struct watch *w, struct mono now, struct member *m, const struct incident_job *jobs, size_t n)
 {
     struct vitals *v = vitals_of(w, m);
-    CLEANUP_JSON json_t *set = json_object();
-    json_t *list = json_array();
-    json_object_set_new(set, "boot", json_string(watch_of(w, m)->boot));
-    json_object_set_new(set, "jobs", list);
+    struct incident_job news[INCIDENT_JOBS_MAX];
+    struct command cmd = {.kind = COMMAND_FINDINGS, .findings = {.jobs = news}};
+    struct findings_command *says = &cmd.findings;
     if (health_asked(v, now))
         return; /* it is read again */
     v->jobs_at = now;
-    for (size_t i = 0; i < n && json_array_size(list) < INCIDENT_JOBS_MAX; i++)
+    memcpy(says->boot, watch_of(w, m)->boot, sizeof says->boot);
+    for (size_t i = 0; i < n && says->n_jobs < INCIDENT_JOBS_MAX; i++)
         if (is_news(m, jobs[i].id))
-            json_array_append_new(list, json_pack("{s:s,s:s}", "job", jobs[i].id, "user", jobs[i].user));
-    if (json_array_size(list))
-        health_propose(w, now, m, COMMAND_FINDINGS, NULL, set);
+            news[says->n_jobs++] = jobs[i];
+    if (says->n_jobs)
+        health_propose(w, now, m, &cmd);
 }

@@ -106,7 +106,8 @@ static void propose_instance(struct watch *w, struct mono now, const struct memb
                   (int)acts_for(w, m), "examine", (int)examine, "boot", o->boot, "instance", instance,
                   "deadline_s", (json_int_t)(deadline.ns / span_s(1).ns), "keep", machine_replacing(w));
     brake_swapped(w, m);
-    health_propose(w, now, m, COMMAND_INSTANCE, NULL, set);
+    CLEANUP_FREE char *written = json_write(set);
+    health_propose(w, now, m, &(struct command){.kind = COMMAND_INSTANCE, .set = written});
 }
 
 static void tell_restless(struct watch *w, struct mono now, const struct member *m, const char *name)

@@ -10,8 +10,8 @@
 #include "watch/inside.h"
 #include "watch/measure_inside.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { GATHER_S = 60 };
@@ -67,39 +67,77 @@ static void measure_check(const struct watch *w, const struct member *m, const s
 
 /* --- writing down ----------------------------------------------------------------------------- */
 
-/* The nodes that are to be written down for this check; NULL when there are too many. */
-static json_t *measure_gathered(struct watch *w, struct mono now, const char *class, const struct check *k)
+static struct measured_news *news_find(struct watch *w, const char *class, const struct check *k)
 {
-    CLEANUP_TEXT struct text key = {0};
-    char sum[20];
-    text_printf(&key, "%s %s", class, k->name);
-    snprintf(sum, sizeof sum, "%016" PRIx64, sum_of(k));
-    w->measures.news = w->measures.news ? w->measures.news : json_object();
-    if (json_object_size(w->measures.news) == 0)
-        w->measures.from = now;
-    json_t *set = json_object_get(w->measures.news, key.s);
-    bool is_same = set && strcmp(json_string_value(json_object_get(set, "sum")), sum) == 0;
-    if (!set && json_object_size(w->measures.news) == FLOORS_MAX)
-        return NULL;
-    if (!is_same) {
-        set = json_pack("{s:s,s:s,s:s,s:{}}", "class", class, "check", k->name, "sum", sum, "nodes");
-        json_object_set_new(w->measures.news, key.s, set);
+    for (size_t i = 0; i < w->measures.n; i++)
+        if (strcmp(w->measures.news[i].class, class) == 0 && strcmp(w->measures.news[i].check, k->name) == 0)
+            return &w->measures.news[i];
+    return NULL;
+}
+
+static void news_clear(struct measured_news *news)
+{
+    for (size_t i = 0; i < news->n; i++) {
+        free(news->nodes[i].name);
+        free(news->nodes[i].values);
     }
-    json_t *nodes = json_object_get(set, "nodes");
-    return json_object_size(nodes) < FLOOR_NODES_MAX ? nodes : NULL;
+    free(STEAL(news->nodes));
+    news->n = 0;
+}
+
+/* What is to be written down for this check; NULL when there is too much. Values of another benchmark go. */
+static struct measured_news *news_of(struct watch *w, struct mono now, const char *class,
+                                     const struct check *k)
+{
+    struct measures *all = &w->measures;
+    struct measured_news *news = news_find(w, class, k);
+    if (!all->n)
+        all->from = now;
+    if (!news && all->n == FLOORS_MAX)
+        return NULL;
+    if (!news) {
+        all->news = mem_grow(all->news, (all->n + 1) * sizeof *all->news);
+        news = &all->news[all->n++];
+        *news = (struct measured_news){.sum = sum_of(k)};
+        memcpy(news->class, class, strlen(class) + 1);
+        memcpy(news->check, k->name, strlen(k->name) + 1);
+    }
+    if (news->sum != sum_of(k))
+        news_clear(news);
+    news->sum = sum_of(k);
+    return news;
+}
+
+/* The node's place; NULL when there are too many. */
+static struct floor_node *news_node(struct measured_news *news, const char *name)
+{
+    for (size_t i = 0; i < news->n; i++)
+        if (strcmp(news->nodes[i].name, name) == 0)
+            return &news->nodes[i];
+    if (news->n == FLOOR_NODES_MAX)
+        return NULL;
+    news->nodes = mem_grow(news->nodes, (news->n + 1) * sizeof *news->nodes);
+    struct floor_node *n = &news->nodes[news->n++];
+    *n = (struct floor_node){.name = mem_dup(name),
+                             .values = mem_alloc(FLOOR_MEASURES_MAX * sizeof *n->values)};
+    return n;
 }
 
 static void measure_note(struct watch *w, struct mono now, const struct member *m, const struct check *k,
                          const struct measure *all, size_t n)
 {
-    json_t *nodes = measure_gathered(w, now, class_of(w, m)->name, k), *values = json_object();
+    struct measured_news *news = news_of(w, now, class_of(w, m)->name, k);
+    struct floor_node *node = news ? news_node(news, m->name) : NULL;
+    if (!node)
+        return;
+    node->n = 0;
     for (size_t i = 0; i < n; i++) {
         char what[FLOOR_WHAT_BYTES_MAX + 1];
-        json_object_set_new(values, what_of(&all[i], what), json_integer(all[i].value));
+        const struct floor_value *has = floor_value(node, what_of(&all[i], what));
+        struct floor_value *v = &node->values[has ? (size_t)(has - node->values) : node->n++];
+        memcpy(v->what, what, strlen(what) + 1);
+        v->value = all[i].value;
     }
-    if (nodes)
-        json_object_set(nodes, m->name, values);
-    json_decref(values);
 }
 
 void measure_judge(struct watch *w, struct mono now, const struct member *m, const struct check *k,
@@ -119,23 +157,27 @@ void measure_judge(struct watch *w, struct mono now, const struct member *m, con
 /* What is not taken waits for the next sweep. */
 void measures_end_sweep(struct watch *w)
 {
+    struct measures *all = &w->measures;
     struct mono now = watch_awake(w, w->last_tick);
     const struct hostlist nobody = {0};
-    const char *key;
-    json_t *set;
-    void *next;
-    if (!w->measures.news || within(now, w->measures.from, GATHER_S))
+    size_t left = 0;
+    if (!all->n || within(now, all->from, GATHER_S))
         return;
-    json_object_foreach_safe(w->measures.news, next, key, set)
-    {
-        CLEANUP_FREE char *text = json_write(set);
+    for (size_t i = 0; i < all->n; i++) {
+        struct measured_news *news = &all->news[i];
+        const struct measured_command says = {news->class, news->check, news->sum, news->n, news->nodes};
         if (w->sink.propose(w->sink.arg,
-                            &(struct command){.kind = COMMAND_MEASURED, .nodes = &nobody, .set = text}))
-            json_object_del(w->measures.news, key);
+                            &(struct command){.kind = COMMAND_MEASURED, .nodes = &nobody, .measured = says}))
+            news_clear(news);
+        else
+            all->news[left++] = *news;
     }
+    all->n = left;
 }
 
 void measures_destroy(struct watch *w)
 {
-    json_decref(w->measures.news);
+    for (size_t i = 0; i < w->measures.n; i++)
+        news_clear(&w->measures.news[i]);
+    free(w->measures.news);
 }

@@ -16,7 +16,13 @@ void measures_end_sweep(struct watch *w);
 void measures_destroy(struct watch *w);
 
 struct measures {
-    json_t *news;     /* that is to be written down, by class and check; NULL for none */
+    size_t n; /* FLOORS_MAX at most */
+    struct measured_news {
+        char class[CLASS_NAME_BYTES_MAX + 1], check[CHECK_NAME_BYTES_MAX + 1];
+        uint64_t sum; /* of what is measured */
+        size_t n;     /* FLOOR_NODES_MAX at most, each node once */
+        struct floor_node *nodes;
+    } * news;         /* that is to be written down */
     struct mono from; /* when the first of it came */
 };
 

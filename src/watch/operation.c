@@ -22,10 +22,13 @@ void operation_propose(struct watch *w, struct mono now, const struct member *m,
                        const char *of, struct span deadline)
 {
     const struct repair *r = member_treated(m);
-    CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I}", "id", r->id, "step", step_name(r->step),
-                                         "run", run, "operation_of", of, "boot", boot_of(w, m), "deadline_s",
-                                         (json_int_t)(deadline.ns / span_s(1).ns + 1));
-    health_propose(w, now, m, COMMAND_OPERATE, NULL, set);
+    struct command cmd = {
+        .kind = COMMAND_OPERATE,
+        .operate = {.step = r->step, .run = run, .deadline_s = (uint64_t)(deadline.ns / span_s(1).ns + 1)}};
+    memcpy(cmd.operate.id, r->id, sizeof r->id);
+    snprintf(cmd.operate.of, sizeof cmd.operate.of, "%s", of);
+    memcpy(cmd.operate.boot, boot_of(w, m), strlen(boot_of(w, m)) + 1);
+    health_propose(w, now, m, &cmd);
 }
 
 void operation_end(struct watch *w, struct mono now, const struct member *m, const struct operation *o,
@@ -35,7 +38,8 @@ void operation_end(struct watch *w, struct mono now, const struct member *m, con
     text_printf(&key, OPERATE_KEY "%s", m->name);
     CLEANUP_JSON json_t *set = json_pack("{s:s,s:{s:s,s:s,s:s}}", "key", key.s, "done", "id", o->id, "state",
                                          operation_state_name(state), "text", text);
-    health_propose(w, now, m, COMMAND_EFFECT, NULL, set);
+    CLEANUP_FREE char *written = json_write(set);
+    health_propose(w, now, m, &(struct command){.kind = COMMAND_EFFECT, .set = written});
 }
 
 bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o)

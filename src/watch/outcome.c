@@ -104,17 +104,16 @@ static char outcome_judge(const struct watch *w, struct mono now, const struct m
 static void propose_outcome(struct watch *w, struct mono now, const struct member *m,
                             const struct attempt_record *a, char verdict)
 {
-    char at[24];
     CLEANUP_FREE char *list = mem_dup(a->fault);
-    json_t *faults = json_array();
-    snprintf(at, sizeof at, "%lld", (long long)a->at.ns);
+    struct fault_name faults[FAULTS_MAX];
+    struct command cmd = {.kind = COMMAND_OUTCOME,
+                          .outcome = {.at = a->at, .verdict = verdict, .faults = faults}};
+    memcpy(cmd.outcome.remedy, a->remedy, sizeof a->remedy);
+    snprintf(cmd.outcome.class, sizeof cmd.outcome.class, "%s", class_of(w, m)->name);
     for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save))
         if (outcome_helps(w, m, a->remedy, one)) /* what else was wrong says nothing of it */
-            json_array_append_new(faults, json_string(one));
-    CLEANUP_JSON json_t *set =
-        json_pack("{s:s,s:s,s:o,s:s,s:b}", "remedy", a->remedy, "at", at, "faults", faults, "class",
-                  class_of(w, m)->name, "helped", (int)(verdict == '+'));
-    health_propose(w, now, m, COMMAND_OUTCOME, NULL, set);
+            faults[cmd.outcome.n++].name = one;
+    health_propose(w, now, m, &cmd);
 }
 
 bool outcome_look(struct watch *w, struct mono now, const struct member *m)

@@ -28,14 +28,12 @@ bool repair_yields(const struct member *m)
 }
 
 static void override_propose(struct watch *w, const struct member *m, enum command_kind kind,
-                             const char *reason, json_t *set)
+                             const char *reason, struct override_of_command says)
 {
     CLEANUP_HOSTLIST struct hostlist one = {0};
-    CLEANUP_JSON json_t *own = set;
-    CLEANUP_FREE char *text = json_write(own);
     hostlist_add(&one, m->name);
     w->sink.propose(w->sink.arg,
-                    &(struct command){.kind = kind, .nodes = &one, .reason = reason, .set = text});
+                    &(struct command){.kind = kind, .nodes = &one, .reason = reason, .override_of = says});
 }
 
 /* How long it has stood, by the watch's own time. */
@@ -53,17 +51,16 @@ static struct span override_spent(struct watch *w, struct mono now, const struct
 void override_look(struct watch *w, struct mono now, const struct member *m)
 {
     const struct override *o = member_override(m);
-    char at[32];
     if (!o)
         return;
     int64_t all = w->policy.health.override.ns, part = all / AGE_PARTS, is = override_spent(w, now, m, o).ns;
     part = part > span_s(AGE_MIN_S).ns ? part : span_s(AGE_MIN_S).ns;
-    snprintf(at, sizeof at, "%lld", (long long)o->at.ns);
     if (is >= all)
-        override_propose(w, m, COMMAND_OVERRIDE_END, "its time is over", json_pack("{s:s}", "at", at));
+        override_propose(w, m, COMMAND_OVERRIDE_END, "its time is over",
+                         (struct override_of_command){.of = o->at});
     else if (is - span_s((int64_t)o->spent_s).ns >= part)
         override_propose(w, m, COMMAND_OVERRIDE_AGE, NULL,
-                         json_pack("{s:s,s:I}", "at", at, "spent_s", (json_int_t)(is / span_s(1).ns)));
+                         (struct override_of_command){.of = o->at, .spent_s = (uint64_t)(is / span_s(1).ns)});
 }
 
 struct span watch_override_left(const struct watch *w, struct mono now, const struct member *m)

@@ -95,8 +95,10 @@ static bool yield_to_person(const struct turn *t)
         t->r->step == STEP_RETIRED)
         return false;
     if (t->r->step == STEP_QUEUE) {
-        CLEANUP_JSON json_t *set = json_pack("{s:s}", "transition", "human_intervention");
-        health_propose(t->w, t->now, t->m, COMMAND_TRANSITION, why, set);
+        health_propose(t->w, t->now, t->m,
+                       &(struct command){.kind = COMMAND_TRANSITION,
+                                         .reason = why,
+                                         .transition = {.what = BY_HAND_REPAIRED}});
         return true;
     }
     v.attempt = why;

@@ -21,7 +21,7 @@ enum { CHECK_MARGIN_S = 30, REFUSED_REST_S = 2 };
 
 static bool repair_examine_inconclusive(const struct turn *t, const char *why)
 {
-    struct move v = {.examined = "inconclusive", .inconclusive = t->r->inconclusive + 1};
+    struct move v = {.examined = EXAMINED_INCONCLUSIVE, .inconclusive = t->r->inconclusive + 1};
     return turn_to_step(t, v, v.inconclusive >= t->w->policy.health.inconclusive ? STEP_QUEUE : STEP_EXAMINE,
                         why);
 }
@@ -188,7 +188,7 @@ static bool is_refused(const struct turn *t)
 /* A person's word: it is not made up, as one is that something else ended. */
 static bool refuse_examination(const struct turn *t)
 {
-    struct move v = {.examined = "inconclusive", .inconclusive = t->r->inconclusive};
+    struct move v = {.examined = EXAMINED_INCONCLUSIVE, .inconclusive = t->r->inconclusive};
     return turn_to_step(t, v, STEP_QUEUE, "somebody deleted its reservation in Slurm: it is not examined");
 }
 
@@ -221,7 +221,7 @@ bool step_examine(const struct turn *t)
     if (incident_look(t->w, t->now, t->m))
         return true; /* what was found is written down before it is chosen by */
     if (x.fails) {
-        v.examined = "fail";
+        v.examined = EXAMINED_FAIL;
         v.problem = "hardware_problem";
         return turn_by_choice(t, v);
     }
@@ -229,7 +229,7 @@ bool step_examine(const struct turn *t)
         say_unanswered(t, x.unknown ? x.what : x.not_here, &why);
         return repair_examine_inconclusive(t, why.s);
     }
-    v.examined = "pass";
+    v.examined = EXAMINED_PASS;
     if (incidents_open(t->m) && (!seen_since(t) || shared_holds(t->w, t->m)))
         return t->late && not_in_time(t);
     if (incidents_open(t->m))

@@ -11,7 +11,6 @@
 #include "watch/repair_step_inside.h"
 #include "watch/vitals_inside.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,52 +20,44 @@ const struct attempt_record *attempt_under_way(const struct repair *r)
     return a && a->ended.ns == 0 ? a : NULL;
 }
 
-static json_t *attempt_json(const struct turn *t, const struct move *v)
+static void attempt_say(const struct turn *t, const struct move *v, struct attempt_news *out)
 {
     const struct attempt_record *a = attempt_under_way(t->r);
-    char verdict[2] = {v->verdict, '\0'};
     if (!v->attempt || !a)
-        return json_null();
-    json_t *o = json_pack("{s:s,s:s,s:b,s:s,s:s}", "remedy", a->remedy, "fault", a->fault, "done",
-                          (int)v->done, "text", v->attempt, "verdict", verdict);
-    if (v->refusal)
-        json_object_set_new(o, "code", json_string(refusal_name(v->refusal)));
-    return o;
+        return;
+    *out = (struct attempt_news){
+        .verdict = v->verdict, .done = v->done, .text = v->attempt, .refusal = v->refusal};
+    memcpy(out->remedy, a->remedy, sizeof a->remedy);
+    memcpy(out->fault, a->fault, sizeof a->fault);
 }
 
 static void move_propose(const struct turn *t, const struct move *v)
 {
     const struct observed *o = watch_of(t->w, t->m);
-    const char *boot = boot_of(t->w, t->m);
-    char instance[20];
-    snprintf(instance, sizeof instance, "%016" PRIx64,
-             o->beat.instance ? o->beat.instance
-             : t->r           ? t->r->instance
-                              : 0);
-    CLEANUP_JSON json_t *set =
-        json_pack("{s:s?,s:s,s:s,s:s,s:s?,s:s?,s:s,s:I}", "id", t->r ? t->r->id : NULL, "from",
-                  step_name(t->r ? t->r->step : STEP_NONE), "to", step_name(v->to), "why", v->why, "problem",
-                  v->problem, "boot", *boot ? boot : NULL, "instance", instance, "deadline_s",
-                  (json_int_t)(v->deadline.ns / span_s(1).ns));
+    const char *machine = v->renewed ? machine_here(t->w, t->m) : NULL;
+    struct command cmd = {.kind = COMMAND_REPAIR,
+                          .repair = {.from = t->r ? t->r->step : STEP_NONE,
+                                     .to = v->to,
+                                     .why = v->why,
+                                     .instance = o->beat.instance,
+                                     .deadline_s = (uint64_t)(v->deadline.ns / span_s(1).ns),
+                                     .examined = v->examined,
+                                     .inconclusive = v->inconclusive,
+                                     .restarted = v->restarted && member_restarts(t->m),
+                                     .renewed = v->renewed}};
+    struct repair_command *says = &cmd.repair;
+    memcpy(says->boot, boot_of(t->w, t->m), strlen(boot_of(t->w, t->m)) + 1);
+    snprintf(says->id, sizeof says->id, "%s", t->r ? t->r->id : "");
+    snprintf(says->problem, sizeof says->problem, "%s", v->problem ? v->problem : "");
+    snprintf(says->machine, sizeof says->machine, "%s", machine ? machine : "");
     if (v->remedy) {
-        json_object_set_new(set, "remedy", json_string(v->remedy->name));
-        json_object_set_new(set, "approval", json_boolean(v->remedy->approval));
-        if (v->cost)
-            json_object_set_new(set, "cost", json_integer(v->cost));
-    }
-    if (v->examined) {
-        json_object_set_new(set, "examined", json_string(v->examined));
-        json_object_set_new(set, "inconclusive", json_integer(v->inconclusive));
+        snprintf(says->remedy, sizeof says->remedy, "%s", v->remedy->name);
+        says->approval = v->remedy->approval;
+        says->cost = v->cost;
     }
     if (t->r)
-        json_object_set_new(set, "attempt", attempt_json(t, v));
-    if (v->restarted && member_restarts(t->m))
-        json_object_set_new(set, "restarted", json_true());
-    if (v->renewed)
-        json_object_set_new(set, "renewed", json_true());
-    if (v->renewed && machine_here(t->w, t->m))
-        json_object_set_new(set, "machine", json_string(machine_here(t->w, t->m)));
-    health_propose(t->w, t->now, t->m, COMMAND_REPAIR, NULL, set);
+        attempt_say(t, v, &says->attempt);
+    health_propose(t->w, t->now, t->m, &cmd);
 }
 
 struct span repair_provision_deadline(const struct watch *w, const struct member *m)

@@ -20,7 +20,7 @@ struct move {
     const struct remedy *remedy;
     int64_t cost; /* expected of it; 0: it was not chosen by its cost */
     struct span deadline;
-    const char *examined; /* NULL: as it was */
+    enum examined examined; /* EXAMINED_NOT: as it was, and so is: */
     unsigned inconclusive;
     enum refusal refusal;
     const char *attempt; /* what came of the attempt under way; NULL: nothing is said of it */

@@ -223,11 +223,9 @@ static bool propose_cause(struct watch *w, const struct outbreak *o, const struc
     const struct hostlist nobody = {0};
     CLEANUP_TEXT struct text why = {0};
     why_of(w, o, c, &why);
-    CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s}", "key", c->key, "nodes", nodes, "why", why.s,
-                                         "severity", result_name(c->severity));
-    CLEANUP_FREE char *text = json_write(set);
-    return w->sink.propose(w->sink.arg,
-                           &(struct command){.kind = COMMAND_SHARED, .nodes = &nobody, .set = text});
+    return w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SHARED,
+                                                          .nodes = &nobody,
+                                                          .shared = {c->key, nodes, why.s, c->severity}});
 }
 
 static void shared_declare(struct watch *w, struct outbreak *o, struct cause *c)

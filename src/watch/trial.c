@@ -324,8 +324,8 @@ static bool may_go(const struct watch *w, struct mono now, const struct trial *t
 static bool let_go(struct watch *w, struct mono now, struct trial *t)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    CLEANUP_JSON json_t *set = json_object();
-    json_t *results = json_object();
+    CLEANUP_FREE struct trial_result *results = mem_alloc((t->n + 1) * sizeof *results);
+    struct command cmd = {.kind = COMMAND_TRIAL_END, .nodes = &nodes, .trial_end = {.results = results}};
     const char *why = NULL;
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
@@ -336,17 +336,13 @@ static bool let_go(struct watch *w, struct mono now, struct trial *t)
         why = s->why;
         s->told = now;
         hostlist_add(&nodes, seat_member(w, s)->name);
-        json_object_set_new(results, seat_member(w, s)->name,
-                            s->ran ? json_string(result_name(s->result)) : json_null());
+        if (s->ran)
+            results[cmd.trial_end.n++] = (struct trial_result){seat_member(w, s)->name, s->result};
     }
-    json_object_set_new(set, "claim", json_string(t->claim));
-    json_object_set_new(set, "check", json_string(t->check));
-    json_object_set_new(set, "why", json_string(why ? why : ""));
-    json_object_set_new(set, "results", results);
-    CLEANUP_FREE char *text = json_write(set);
-    return nodes.n &&
-           w->sink.propose(w->sink.arg,
-                           &(struct command){.kind = COMMAND_TRIAL_END, .nodes = &nodes, .set = text});
+    snprintf(cmd.trial_end.claim, sizeof cmd.trial_end.claim, "%s", t->claim);
+    snprintf(cmd.trial_end.check, sizeof cmd.trial_end.check, "%s", t->check);
+    cmd.trial_end.why = why ? why : "";
+    return nodes.n && w->sink.propose(w->sink.arg, &cmd);
 }
 
 /* Those whose record says that they are held no more. True when somebody is left. */

@@ -205,15 +205,15 @@ static struct span limit_of(const struct check *k)
 static bool trial_begin_propose(struct watch *w, const struct trial *t, struct span limit)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    CLEANUP_JSON json_t *set =
-        json_pack("{s:s,s:I}", "check", t->check, "deadline_s", (json_int_t)(limit.ns / span_s(1).ns));
+    struct command cmd = {.kind = COMMAND_TRIAL_BEGIN,
+                          .nodes = &nodes,
+                          .trial_begin = {.deadline_s = (uint64_t)(limit.ns / span_s(1).ns)}};
+    snprintf(cmd.trial_begin.check, sizeof cmd.trial_begin.check, "%s", t->check);
     if (t->examines)
-        json_object_set_new(set, "examines", json_string(seat_member(w, &t->seats[0])->name));
-    CLEANUP_FREE char *text = json_write(set);
+        cmd.trial_begin.examines = seat_member(w, &t->seats[0])->name;
     for (size_t i = 0; i < t->n; i++)
         hostlist_add(&nodes, seat_member(w, &t->seats[i])->name);
-    return w->sink.propose(w->sink.arg,
-                           &(struct command){.kind = COMMAND_TRIAL_BEGIN, .nodes = &nodes, .set = text});
+    return w->sink.propose(w->sink.arg, &cmd);
 }
 
 /* Whether m takes part; one that may not is not asked again at once. */

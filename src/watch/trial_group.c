@@ -210,10 +210,9 @@ static void propose_shared(struct watch *w, const char *key, const char *nodes, 
                            enum result severity)
 {
     const struct hostlist nobody = {0};
-    CLEANUP_JSON json_t *set = json_pack("{s:s,s:s,s:s,s:s}", "key", key, "nodes", nodes, "why", why,
-                                         "severity", result_name(severity));
-    CLEANUP_FREE char *text = json_write(set);
-    w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SHARED, .nodes = &nobody, .set = text});
+    w->sink.propose(
+        w->sink.arg,
+        &(struct command){.kind = COMMAND_SHARED, .nodes = &nobody, .shared = {key, nodes, why, severity}});
 }
 
 static void trial_group_declare(struct watch *w, const struct trial *t, const struct run *r,

@@ -140,11 +140,10 @@ static bool in_repair(const struct sim *s, int node)
 /* The repair ends on a boot that is known. */
 static bool admits_by_repair(const struct sim *s, int node, const struct job *j)
 {
-    CLEANUP_JSON json_t *set = json_read(j->cmd->set, strlen(j->cmd->set), NULL);
-    const char *to = json_string_value(json_object_get(set, "to"));
+    const struct repair_command *says = &j->cmd->repair;
     const struct member *m = cluster_find(s->cluster, s->nodes[node].name);
     const struct repair *r = m ? member_repair(m) : NULL;
-    return to && strcmp(to, "none") == 0 && (json_is_string(json_object_get(set, "boot")) || (r && *r->boot));
+    return says->to == STEP_NONE && (*says->boot || (r && *r->boot));
 }
 
 static void opinion_take(struct sim *s, const struct job *j)
@@ -415,7 +414,8 @@ void agreed_operator(struct sim *s)
     bool releases = cmd.kind == COMMAND_UNDRAIN || cmd.kind == COMMAND_UP;
     CLEANUP_TEXT struct text set = {0};
     if (s->ill && sim_random(s, 3) == 0) {
-        if (repair_operator(s, &cmd, &nodes, &set))
+        struct finding_name named;
+        if (repair_operator(s, &cmd, &nodes, &named))
             agreed_submit(s, &cmd);
         return;
     }

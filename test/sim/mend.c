@@ -199,24 +199,19 @@ static void check_surge(struct sim *s, int i)
 }
 
 /* It opens an incident of boots that is so bad. */
-static bool finds_boot(const json_t *set, enum result least)
+static bool finds_boot(const struct findings_command *says, enum result least)
 {
-    const json_t *open = json_object_get(set, "open");
-    for (size_t k = 0; k < json_array_size(open); k++) {
-        const json_t *one = json_array_get(open, k);
-        enum result r = RESULT_OK;
-        result_parse(json_text(one, "severity"), &r);
-        if (strcmp(json_text(one, "group"), "boot") == 0 && r >= least)
+    for (size_t k = 0; k < says->n_open; k++)
+        if (strcmp(says->open[k].group, "boot") == 0 && says->open[k].severity >= least)
             return true;
-    }
     return false;
 }
 
-static void check_boot(struct sim *s, int i, const json_t *set)
+static void check_boot(struct sim *s, int i, const struct findings_command *says)
 {
     const struct member *m = member_of(s, i);
     unsigned boot = 0;
-    if (!finds_boot(set, RESULT_WARN) || sscanf(json_text(set, "boot"), "%8x", &boot) != 1)
+    if (!finds_boot(says, RESULT_WARN) || sscanf(says->boot, "%8x", &boot) != 1)
         return;
     if (boot == s->nodes[i].asked_boot)
         sim_fail(s, "%s booted as it was asked to, and that is found (17)", m->name);
@@ -226,10 +221,10 @@ static void check_boot(struct sim *s, int i, const json_t *set)
     s->boots_found++;
 }
 
-static void check_isolation(struct sim *s, int i, const json_t *set)
+static void check_isolation(struct sim *s, int i, const struct findings_command *says)
 {
     const struct member *m = member_of(s, i);
-    if (!json_is_object(json_object_get(set, "isolate")))
+    if (!says->isolate.why)
         return;
     if (s->excepted[i])
         sim_fail(s, "%s is isolated, and it is excepted (16)", m->name);
@@ -242,7 +237,7 @@ static void check_isolation(struct sim *s, int i, const json_t *set)
     if (silent && !lost_may_be(s, i))
         sim_fail(s, "%s is isolated, and is silent for %.1f s (9)", m->name, (double)s->nodes[i].quiet / 1e9);
     if (!silent && said < RESULT_DEGRADED && !stood_still(s) && !loops(m) &&
-        !finds_boot(set, RESULT_DEGRADED))
+        !finds_boot(says, RESULT_DEGRADED))
         sim_fail(s, "%s is isolated, and the worst that it said of this boot is %s (9)", m->name,
                  result_name(said));
 }
@@ -266,15 +261,14 @@ static void check_examined(struct sim *s, int i, const struct member *m)
     }
 }
 
-static void check_return(struct sim *s, int i, const json_t *set)
+static void check_return(struct sim *s, int i, const struct repair_command *says)
 {
     const struct member *m = member_of(s, i);
     const struct repair *r = member_repair(m);
     struct patient *p = &s->patients[i];
     const struct observed *o = watch_observed(s->watch, m);
-    const char *to = json_string_value(json_object_get(set, "to"));
-    const char *why = json_string_value(json_object_get(set, "why"));
-    if (!r || !to || strcmp(to, "none") != 0 || s->excepted[i]) /* which is only observed */
+    const char *why = says->why;
+    if (!r || says->to != STEP_NONE || s->excepted[i]) /* which is only observed */
         return;
     if (strcmp(why, "a person took it back") == 0) {
         if (p->person_at == 0)
@@ -316,14 +310,12 @@ static enum ail ail_of(const char *check)
 
 /* What a person put right is found again by a look that is later than that word, and not by what was known.
  * Of the kernel's log its agent was told to forget it (mend_may), which may fail. */
-static void check_found_anew(struct sim *s, int i, const json_t *set)
+static void check_found_anew(struct sim *s, int i, const struct findings_command *says)
 {
     const struct patient *p = &s->patients[i];
-    const json_t *open = json_object_get(set, "open");
-    for (size_t n = 0; n < json_array_size(open); n++) {
-        const json_t *found = json_object_get(json_array_get(open, n), "findings");
-        for (size_t f = 0; f < json_array_size(found); f++) {
-            const char *check = json_string_value(json_object_get(json_array_get(found, f), "check"));
+    for (size_t n = 0; n < says->n_open; n++) {
+        for (size_t f = 0; f < says->open[n].n; f++) {
+            const char *check = says->open[n].findings[f].of.check;
             enum ail k = ail_of(check);
             if (k == AILS || k == AIL_GPU || !p->answered_at[k])
                 continue;
@@ -338,20 +330,18 @@ static void check_found_anew(struct sim *s, int i, const json_t *set)
 
 void mend_proposal(struct sim *s, const struct command *cmd)
 {
-    if (!s->ill || !cmd->set || cmd->nodes->n != 1)
+    if (!s->ill || cmd->nodes->n != 1)
         return;
-    CLEANUP_JSON json_t *set = json_read(cmd->set, strlen(cmd->set), NULL);
     int i = sim_index(s, cmd->nodes->names[0]);
     if (cmd->kind == COMMAND_FINDINGS) {
-        check_isolation(s, i, set);
-        check_found_anew(s, i, set);
-        check_boot(s, i, set);
+        check_isolation(s, i, &cmd->findings);
+        check_found_anew(s, i, &cmd->findings);
+        check_boot(s, i, &cmd->findings);
     }
-    const char *run = json_string_value(json_object_get(set, "run"));
-    if (cmd->kind == COMMAND_OPERATE && strncmp(run, "forget:", 7) != 0)
+    if (cmd->kind == COMMAND_OPERATE && strncmp(cmd->operate.run, "forget:", 7) != 0)
         check_stopped(s, i, "operated on");
     if (cmd->kind == COMMAND_REPAIR)
-        check_return(s, i, set);
+        check_return(s, i, &cmd->repair);
 }
 
 /* --- before and after a commit ---------------------------------------------------------------- */
@@ -456,11 +446,11 @@ static void note_broken(struct sim *s, int i, enum step to, const struct job *j)
 {
     struct patient *p = &s->patients[i];
     bool named = j->nodes.n == 1 && strcmp(j->nodes.names[0], s->nodes[i].name) == 0;
-    bool says = j->kind == COMMAND_REPAIR && strstr(j->cmd->set, "\"examined\"");
+    bool says = j->kind == COMMAND_REPAIR && j->cmd->repair.examined != EXAMINED_NOT;
     if (p->step == STEP_EXAMINE && to != STEP_EXAMINE)
         p->broken = to != STEP_PROVISION && !says;
     if (p->step == STEP_NONE || (named && j->kind == COMMAND_INSTANCE) ||
-        (named && j->cmd->set && strstr(j->cmd->set, "\"renewed\":true")))
+        (named && j->kind == COMMAND_REPAIR && j->cmd->repair.renewed))
         p->broken = false;
 }
 
@@ -699,7 +689,7 @@ void mend_after(struct sim *s, const struct job *j)
     }
     if (j->kind == COMMAND_INSTANCE)
         s->renamed++, s->renamed_at = s->now;
-    s->helped += j->kind == COMMAND_OUTCOME && strstr(j->cmd->set, "\"helped\":true");
+    s->helped += j->kind == COMMAND_OUTCOME && j->cmd->outcome.verdict == '+';
     for (size_t i = 0; i < s->n; i++) {
         struct patient *p = &s->patients[i];
         const struct member *m = member_of(s, (int)i);

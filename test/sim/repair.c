@@ -408,7 +408,7 @@ static int any_in_repair(struct sim *s, enum step step)
 }
 
 /* One of what is open, on its device or on any. False when nothing is. */
-static bool name_finding(struct sim *s, int i, struct text *set)
+static bool name_finding(struct sim *s, int i, struct finding_name *out)
 {
     const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
     const struct ailment *a = m ? member_ailment(m) : NULL;
@@ -416,62 +416,58 @@ static bool name_finding(struct sim *s, int i, struct text *set)
         return false;
     const struct incident *one = &a->open[sim_random(s, a->n_open)];
     const struct incident_finding *f = &one->findings[sim_random(s, one->n)];
-    text_printf(set, "{\"deadline_s\":60,\"findings\":[{\"fault\":\"%s\"", finding_fault(f));
-    if (sim_random(s, 2))
-        text_printf(set, ",\"device\":\"%s\"", f->f.device);
-    text_add(set, "}]}");
+    *out = (struct finding_name){finding_fault(f), sim_random(s, 2) ? f->f.device : NULL};
     return true;
 }
 
 /* False when nothing is to be committed. */
-bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set)
+bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct finding_name *named)
 {
-    static const char *const moves[] = {"human_intervention", "human_intervention", "human_intervention",
-                                        "manual_drain",       "manual_drain",       "quarantine"};
-    const char *move = sim_random(s, 20) ? moves[sim_random(s, 6)] : "retire";
+    static const enum by_hand moves[] = {BY_HAND_REPAIRED, BY_HAND_REPAIRED, BY_HAND_REPAIRED,
+                                         BY_HAND_DRAIN,    BY_HAND_DRAIN,    BY_HAND_QUARANTINE};
+    static const enum by_hand maintenance[] = {BY_HAND_MAINTENANCE,      BY_HAND_RESTART,
+                                               BY_HAND_RESTART,          BY_HAND_MAINTENANCE_OVER,
+                                               BY_HAND_MAINTENANCE_OVER, BY_HAND_MAINTENANCE_OVER};
+    enum by_hand move = sim_random(s, 20) ? moves[sim_random(s, 6)] : BY_HAND_RETIRE;
     int i = any_in_repair(s, STEPS);
-    cmd->claim = NULL;
+    cmd->claim = cmd->set = NULL;
     switch (sim_random(s, 8)) {
     case 0:
     case 1:
         cmd->kind = COMMAND_TRANSITION;
-        i = strcmp(move, "manual_drain") == 0 ? (int)sim_random(s, s->n) : any_in_repair(s, STEP_QUEUE);
-        text_printf(set, "{\"transition\":\"%s\"}", move);
+        i = move == BY_HAND_DRAIN ? (int)sim_random(s, s->n) : any_in_repair(s, STEP_QUEUE);
+        cmd->transition = (struct transition_command){.what = move};
         break;
     case 2:
     case 3:
         cmd->kind = sim_random(s, 4) ? COMMAND_REPAIR_APPROVE : COMMAND_REPAIR_REFUSE;
         i = any_in_repair(s, STEP_REMEDY);
-        text_add(set, "{}");
         break;
     case 4:
         cmd->kind = COMMAND_SWITCH;
-        text_printf(set, "{\"name\":\"%s\",\"on\":%s}", sim_random(s, 3) ? "latch" : "stop",
-                    sim_random(s, 4) ? "false" : "true");
+        cmd->switched.name = sim_random(s, 3) ? "latch" : "stop";
+        cmd->switched.on = sim_random(s, 4) == 0;
         break;
     case 5:
         cmd->kind = COMMAND_TICKET;
         i = any_in_repair(s, STEP_QUEUE);
-        text_printf(set, "{\"take\":%s}", sim_random(s, 2) ? "true" : "false");
+        cmd->ticket.what = sim_random(s, 2) ? TICKET_TAKEN : TICKET_GIVEN_BACK;
         break;
     case 6:
         i = any_in_repair(s, STEP_QUEUE);
-        if (name_finding(s, i, set)) {
+        if (name_finding(s, i, named)) {
             cmd->kind = COMMAND_ANSWER;
+            cmd->answer = (struct answer_command){60, 1, named};
             break;
         }
         cmd->kind = COMMAND_OVERRIDE;
-        text_add(set, "{}");
         mend_answered(s, i);
         break;
     default:
         cmd->kind = COMMAND_TRANSITION;
-        text_printf(set, "{\"transition\":\"%s\"}",
-                    (const char *const[]){"maintenance", "restart", "restart", "maintenance_over",
-                                          "maintenance_over", "maintenance_over"}[sim_random(s, 6)]);
+        cmd->transition = (struct transition_command){.what = maintenance[sim_random(s, 6)]};
         break;
     }
-    cmd->set = set->s;
     if (cmd->kind != COMMAND_SWITCH && !cluster_find(s->cluster, s->nodes[i].name))
         return false;
     if (cmd->kind != COMMAND_SWITCH)
@@ -479,19 +475,28 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
     return true;
 }
 
-static void person_says(struct sim *s, enum command_kind kind, int i, const char *set, const char *claim)
+/* All but who says it, when and to whom. i: the node, or -1. */
+static void person_says(struct sim *s, int i, struct command cmd)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     if (i >= 0)
         hostlist_add(&nodes, s->nodes[i].name);
-    const struct command cmd = {.kind = kind,
-                                .actor = "root",
-                                .at = wall(s),
-                                .nodes = &nodes,
-                                .claim = claim,
-                                .reason = "looked at",
-                                .set = set};
+    cmd.actor = "root";
+    cmd.at = wall(s);
+    cmd.nodes = &nodes;
+    cmd.reason = "looked at";
     agreed_submit(s, &cmd);
+}
+
+static void person_moves(struct sim *s, int i, struct transition_command says)
+{
+    person_says(s, i, (struct command){.kind = COMMAND_TRANSITION, .transition = says});
+}
+
+static void person_lets_go(struct sim *s, const char *name)
+{
+    if (cluster_switch(s->cluster, name))
+        person_says(s, -1, (struct command){.kind = COMMAND_SWITCH, .switched = {name, false}});
 }
 
 /* In the end they answer whatever waits for them. */
@@ -499,14 +504,14 @@ void repair_people(struct sim *s)
 {
     if (s->jobs)
         return;
-    if (cluster_switch(s->cluster, "stop"))
-        person_says(s, COMMAND_SWITCH, -1, "{\"name\":\"stop\",\"on\":false}", NULL);
-    if (cluster_switch(s->cluster, "latch"))
-        person_says(s, COMMAND_SWITCH, -1, "{\"name\":\"latch\",\"on\":false}", NULL);
+    person_lets_go(s, "stop");
+    person_lets_go(s, "latch");
     for (size_t k = 0; k < s->n_opinions && k < 10; k++)
         if (s->opinions[k].kind != CLAIM_SILENT)
-            person_says(s, s->opinions[k].kind == CLAIM_DRAIN ? COMMAND_UNDRAIN : COMMAND_UP,
-                        s->opinions[k].node, NULL, s->opinions[k].id);
+            person_says(
+                s, s->opinions[k].node,
+                (struct command){.kind = s->opinions[k].kind == CLAIM_DRAIN ? COMMAND_UNDRAIN : COMMAND_UP,
+                                 .claim = s->opinions[k].id});
     for (size_t i = 0; i < s->n; i++) {
         struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         const struct repair *r = m ? member_repair(m) : NULL;
@@ -514,11 +519,10 @@ void repair_people(struct sim *s)
             ill_cure(s, (int)i, "forget:"); /* what has a shared cause is left to them */
         if (!r || !s->listed[i])
             continue;
-        person_says(s, COMMAND_TRANSITION, (int)i, "{\"transition\":\"maintenance_over\"}", NULL);
+        person_moves(s, (int)i, (struct transition_command){.what = BY_HAND_MAINTENANCE_OVER});
         if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
-            person_says(s, COMMAND_TRANSITION, (int)i,
-                        "{\"transition\":\"human_intervention\",\"answers\":true}", NULL);
+            person_moves(s, (int)i, (struct transition_command){.what = BY_HAND_REPAIRED, .answers = true});
         else if (r->approval == APPROVAL_WANTED)
-            person_says(s, COMMAND_REPAIR_APPROVE, (int)i, "{}", NULL);
+            person_says(s, (int)i, (struct command){.kind = COMMAND_REPAIR_APPROVE});
     }
 }

@@ -525,7 +525,7 @@ void repair_tell(struct sim *s, int node);
 void repair_act(struct sim *s, const struct message *m);
 void repair_done(struct sim *s, const struct message *m);
 void repair_drivers(struct sim *s);
-bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set);
+bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct finding_name *named);
 void repair_people(struct sim *s);
 
 /* mend.c */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/commit/committer.h"
 
+#include "cluster/said_test.h"
 #include "store/fixture_test.h"
 
 #include <errno.h>
@@ -157,14 +158,11 @@ static void ask_so(struct world *x, bool dry, const char *name, enum command_kin
     struct question *q = mem_alloc(sizeof *q);
     q->x = x;
     snprintf(q->name, sizeof q->name, "%s", name);
-    const struct command cmd = {.kind = kind,
-                                .actor = actor,
-                                .at = {1},
-                                .nodes = &names,
-                                .reason = reason,
-                                .set = reason,
-                                .dry = dry};
+    struct command cmd = {
+        .kind = kind, .actor = actor, .at = {1}, .nodes = &names, .reason = reason, .dry = dry};
+    said_read(reason, &cmd);
     committer_submit(x->k, &cmd, on_outcome, q);
+    said_fini();
 }
 
 static void ask(struct world *x, const char *name, enum command_kind kind, const char *actor,

@@ -341,47 +341,45 @@ static void on_decided(void *arg, const struct outcome *o)
     free(x);
 }
 
-static void broker_submit(struct broker *b, const struct transition_wish *w)
+static void broker_submit(struct broker *b, const struct transition_wish *w, enum by_hand what)
 {
-    CLEANUP_TEXT struct text set = {0}, actor = {0};
+    CLEANUP_TEXT struct text actor = {0};
     CLEANUP_HOSTLIST struct hostlist one = {0};
     struct wish *x = mem_alloc(sizeof *x);
     *x = (struct wish){b, *w};
     hostlist_add(&one, w->node);
-    add_string(&set, "transition", w->transition);
-    text_add_char(&set, '}');
     text_printf(&actor, "mqtt%s%s", *w->by ? ":" : "", w->by);
     const struct command cmd = {.kind = COMMAND_TRANSITION,
                                 .actor = actor.s,
                                 .at = wall_now(),
                                 .nodes = &one,
                                 .reason = w->message,
-                                .set = set.s};
+                                .transition = {.what = what}};
     b->n_wishes++;
     committer_submit(b->with.committer, &cmd, on_decided, x);
 }
 
-static int may_move(const struct broker *b, const struct transition_wish *w, struct err *e)
+static int may_move(const struct broker *b, const struct transition_wish *w, enum by_hand what, struct err *e)
 {
     const struct member *m = cluster_find(b->with.cluster, w->node);
-    bool resolves = strcmp(w->transition, "human_intervention") == 0;
-    return m && resolves ? watch_may_resolve(b->with.watch, mono_now(), m, e) : 0;
+    return m && what == BY_HAND_REPAIRED ? watch_may_resolve(b->with.watch, mono_now(), m, e) : 0;
 }
 
 static void on_transition(struct broker *b, const char *payload, size_t len)
 {
     struct transition_wish w;
+    enum by_hand what;
     struct err why = {0};
     if (transition_wish_read(payload, len, &w, &why) == 0) {
         if (!b->takes_transitions)
             err_set(&why, -EACCES, "MqttTransitions is not set: nobody moves nodes by MQTT here");
         else if (b->n_wishes >= WISHES_MAX)
             err_set(&why, -EAGAIN, "%d transitions are under way; ask again later", WISHES_MAX);
-        else
-            may_move(b, &w, &why);
+        else if (by_hand_parse(w.transition, &what, &why) == 0)
+            may_move(b, &w, what, &why);
     }
     if (why.code == 0) {
-        broker_submit(b, &w);
+        broker_submit(b, &w, what);
         return;
     }
     log_info("a transition by MQTT is refused: %s", why.msg);

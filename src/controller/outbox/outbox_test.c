@@ -182,7 +182,11 @@ void committer_submit(struct committer *k, const struct command *cmd, outcome_fn
 {
     submitted.n++;
     submitted.kind = cmd->kind;
-    snprintf(submitted.set, sizeof submitted.set, "%s", cmd->set);
+    if (cmd->kind == COMMAND_OVERRIDE)
+        snprintf(submitted.set, sizeof submitted.set, "%s in %s: %s %s", cmd->override.by,
+                 cmd->override.source, cmd->override.key, cmd->override.done);
+    else
+        snprintf(submitted.set, sizeof submitted.set, "%s", cmd->set);
     submitted.fn = fn;
     submitted.arg = arg;
 }
@@ -509,8 +513,7 @@ static void an_override_is_committed_with_its_result(void **state)
     slurm.sink.result(slurm.sink.arg, "effect/slurm.lx1", done);
     assert_int_equal(submitted.n, before + 1);
     assert_int_equal(submitted.kind, COMMAND_OVERRIDE);
-    assert_string_equal(submitted.set, "{\"by\":\"ann\",\"source\":\"Slurm\",\"effect\":{\"key\":"
-                                       "\"effect/slurm.lx1\",\"done\":{\"state\":\"overridden\"}}}");
+    assert_string_equal(submitted.set, "ann in Slurm: effect/slurm.lx1 {\"state\":\"overridden\"}");
     committed(-EAGAIN);
     outbox_turn(outbox, mono_add(mono_now(), span_s(5)));
     assert_int_equal(submitted.n, before + 2);

@@ -57,15 +57,12 @@ static void on_outcome(void *arg, const struct outcome *o)
 static void submit_override(struct effect_result *r)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    CLEANUP_TEXT struct text set = {0};
-    text_add(&set, "{\"by\":");
-    text_add_json(&set, r->who);
-    text_add(&set, ",\"source\":\"Slurm\",\"effect\":{\"key\":");
-    text_add_json(&set, r->key);
-    text_printf(&set, ",\"done\":%s}}", r->done);
     hostlist_add(&nodes, effect_node(r->key));
-    const struct command cmd = {
-        .kind = COMMAND_OVERRIDE, .actor = "fettled", .at = wall_now(), .nodes = &nodes, .set = set.s};
+    const struct command cmd = {.kind = COMMAND_OVERRIDE,
+                                .actor = "fettled",
+                                .at = wall_now(),
+                                .nodes = &nodes,
+                                .override = {r->who, "Slurm", r->key, r->done}};
     committer_submit(r->all->committer, &cmd, on_outcome, r);
 }
 

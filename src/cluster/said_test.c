@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commands in the notation of the tests: a JSON object that has the members of the command's struct. What is
+ * not there is 0. All that a command points to lives until said_fini.
+ */
+#include "cluster/said_test.h"
+
+#include "base/json.h"
+#include "cluster/cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { OWN_MAX = 1024 };
+
+static struct {
+    size_t n;
+    void *list[OWN_MAX];
+} own;
+
+static void *keep(void *p)
+{
+    assert_true(own.n < OWN_MAX);
+    return own.list[own.n++] = p;
+}
+
+void said_fini(void)
+{
+    while (own.n)
+        free(own.list[--own.n]);
+}
+
+/* --- members ---------------------------------------------------------------------------------- */
+
+static const json_t *get(const json_t *o, const char *key)
+{
+    const json_t *value = json_object_get(o, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+static const char *word(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(get(o, key));
+    return s ? s : "";
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+    return get(o, key) ? keep(mem_dup(word(o, key))) : NULL;
+}
+
+static const char *clause(const json_t *o, const char *key)
+{
+    return keep(mem_dup(word(o, key)));
+}
+
+#define WORD(o, key, out) snprintf(out, sizeof(out), "%s", word(o, key))
+
+static uint64_t number(const json_t *o, const char *key)
+{
+    return (uint64_t)json_integer_value(get(o, key));
+}
+
+static bool flag(const json_t *o, const char *key)
+{
+    return json_is_true(get(o, key));
+}
+
+static struct wall moment(const json_t *o, const char *key)
+{
+    return (struct wall){strtoll(word(o, key), NULL, 10)};
+}
+
+/* A list's room for its members. */
+static void *list(const json_t *o, const char *key, size_t size, size_t *n)
+{
+    const json_t *l = get(o, key);
+    *n = json_is_object(l) ? json_object_size(l) : json_array_size(l);
+    return keep(mem_alloc((*n + 1) * size));
+}
+
+static enum result result_of(const json_t *o, const char *key)
+{
+    enum result r = RESULT_OK;
+    if (get(o, key))
+        assert_true(result_parse(word(o, key), &r));
+    return r;
+}
+
+static enum step step_of(const json_t *o, const char *key)
+{
+    enum step s = STEP_NONE;
+    assert_true(step_parse(word(o, key), &s));
+    return s;
+}
+
+static enum act act_of(const json_t *o)
+{
+    for (int a = ACT_IGNORE; a <= ACT_LOST; a++)
+        if (strcmp(word(o, "act"), act_name((enum act)a)) == 0)
+            return (enum act)a;
+    fail_msg("act: %s", word(o, "act"));
+    return ACT_IGNORE;
+}
+
+/* --- health ----------------------------------------------------------------------------------- */
+
+static void read_finding(const json_t *o, struct finding_news *out)
+{
+    struct err e;
+    WORD(o, "check", out->of.check);
+    WORD(o, "device", out->of.f.device);
+    WORD(o, "code", out->of.f.code);
+    WORD(o, "text", out->of.f.text);
+    out->of.f.result = result_of(o, "result");
+    out->counts = flag(o, "counts");
+    if (finding_read_origin(o, &out->of.f, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+static void read_news(const json_t *o, struct incident_news *out)
+{
+    struct finding_news *findings = list(o, "findings", sizeof *findings, &out->n);
+    WORD(o, "id", out->id);
+    WORD(o, "group", out->group);
+    out->severity = result_of(o, "severity");
+    out->act = act_of(o);
+    out->recurs = (unsigned)number(o, "recurs");
+    out->observe = flag(o, "observe");
+    for (size_t i = 0; i < out->n; i++)
+        read_finding(json_array_get(get(o, "findings"), i), &findings[i]);
+    out->findings = findings;
+}
+
+static void read_isolation(const json_t *o, struct isolation *out)
+{
+    out->why = text(o, "why");
+    WORD(o, "problem", out->problem);
+    out->deadline_s = number(o, "deadline_s");
+    out->surge = (unsigned)number(o, "surge");
+}
+
+static void read_findings(const json_t *o, struct findings_command *out)
+{
+    struct incident_news *open = list(o, "open", sizeof *open, &out->n_open);
+    struct incident_end *close = list(o, "close", sizeof *close, &out->n_close);
+    struct incident_job *jobs = list(o, "jobs", sizeof *jobs, &out->n_jobs);
+    WORD(o, "boot", out->boot);
+    for (size_t i = 0; i < out->n_open; i++)
+        read_news(json_array_get(get(o, "open"), i), &open[i]);
+    for (size_t i = 0; i < out->n_close; i++) {
+        const json_t *one = json_array_get(get(o, "close"), i);
+        WORD(one, "id", close[i].id);
+        close[i].how = clause(one, "how");
+    }
+    for (size_t i = 0; i < out->n_jobs; i++) {
+        WORD(json_array_get(get(o, "jobs"), i), "job", jobs[i].id);
+        WORD(json_array_get(get(o, "jobs"), i), "user", jobs[i].user);
+    }
+    out->open = open;
+    out->close = close;
+    out->jobs = jobs;
+    read_isolation(get(o, "isolate"), &out->isolate);
+}
+
+static void read_outcome(const json_t *o, struct outcome_command *out)
+{
+    struct fault_name *faults = list(o, "faults", sizeof *faults, &out->n);
+    const json_t *helped = json_object_get(o, "helped");
+    WORD(o, "remedy", out->remedy);
+    WORD(o, "class", out->class);
+    out->at = moment(o, "at");
+    out->verdict = json_is_true(helped) ? '+' : json_is_false(helped) ? '-' : '0';
+    for (size_t i = 0; i < out->n; i++)
+        faults[i].name = keep(mem_dup(json_string_value(json_array_get(get(o, "faults"), i))));
+    out->faults = faults;
+}
+
+/* --- repair ----------------------------------------------------------------------------------- */
+
+static void read_attempt(const json_t *o, struct attempt_news *out)
+{
+    WORD(o, "remedy", out->remedy);
+    WORD(o, "fault", out->fault);
+    out->verdict = *word(o, "verdict");
+    out->done = flag(o, "done");
+    out->text = clause(o, "text");
+    out->refusal = refusal_find(word(o, "code"));
+}
+
+static void read_repair(const json_t *o, struct repair_command *out)
+{
+    WORD(o, "id", out->id);
+    out->from = step_of(o, "from");
+    out->to = step_of(o, "to");
+    out->why = clause(o, "why");
+    WORD(o, "problem", out->problem);
+    WORD(o, "boot", out->boot);
+    out->instance = strtoull(word(o, "instance"), NULL, 16);
+    out->deadline_s = number(o, "deadline_s");
+    WORD(o, "remedy", out->remedy);
+    out->approval = flag(o, "approval");
+    out->cost = (int64_t)number(o, "cost");
+    for (int x = EXAMINED_NOT; x <= EXAMINED_OWED; x++)
+        if (strcmp(word(o, "examined"), examined_name((enum examined)x)) == 0)
+            out->examined = (enum examined)x;
+    out->inconclusive = (unsigned)number(o, "inconclusive");
+    read_attempt(get(o, "attempt"), &out->attempt);
+    out->restarted = flag(o, "restarted");
+    out->renewed = flag(o, "renewed");
+    WORD(o, "machine", out->machine);
+}
+
+static void read_operate(const json_t *o, struct operate_command *out)
+{
+    WORD(o, "id", out->id);
+    out->step = step_of(o, "step");
+    out->run = clause(o, "run");
+    WORD(o, "operation_of", out->of);
+    WORD(o, "boot", out->boot);
+    out->deadline_s = number(o, "deadline_s");
+}
+
+static void read_answer(const json_t *o, struct answer_command *out)
+{
+    struct finding_name *findings = list(o, "findings", sizeof *findings, &out->n);
+    out->deadline_s = number(o, "deadline_s");
+    for (size_t i = 0; i < out->n; i++) {
+        const json_t *one = json_array_get(get(o, "findings"), i);
+        findings[i] = (struct finding_name){clause(one, "fault"), text(one, "device")};
+    }
+    out->findings = findings;
+}
+
+static void read_transition(const json_t *o, struct transition_command *out)
+{
+    struct err e;
+    if (by_hand_parse(word(o, "transition"), &out->what, &e) < 0)
+        fail_msg("%s", e.msg);
+    out->deadline_s = number(o, "deadline_s");
+    out->answers = flag(o, "answers");
+}
+
+static void read_override(const json_t *o, struct override_command *out)
+{
+    const json_t *effect = get(o, "effect");
+    out->by = text(o, "by");
+    out->source = text(o, "source");
+    out->key = text(effect, "key");
+    out->done = effect ? keep(json_write(json_object_get(effect, "done"))) : NULL;
+}
+
+/* --- what stands beside it -------------------------------------------------------------------- */
+
+static void read_limits(const json_t *o, struct limits *out)
+{
+    *out = (struct limits){.given = true,
+                           .act = flag(o, "act"),
+                           .percent = {[SCOPE_CLUSTER] = (unsigned)number(o, "out"),
+                                       [SCOPE_CLASS] = (unsigned)number(o, "out_class"),
+                                       [SCOPE_GROUP] = (unsigned)number(o, "out_group"),
+                                       [SCOPE_PARTITION] = (unsigned)number(o, "out_partition")},
+                           .surge = (unsigned)number(o, "surge"),
+                           .surge_window = span_s((int64_t)number(o, "surge_s")),
+                           .remedies_a_week = (unsigned)number(o, "remedies_a_week")};
+}
+
+static void read_trial_end(const json_t *o, struct trial_end_command *out)
+{
+    struct trial_result *results = list(o, "results", sizeof *results, &out->n);
+    const char *node;
+    json_t *one;
+    WORD(o, "claim", out->claim);
+    WORD(o, "check", out->check);
+    out->why = clause(o, "why");
+    out->n = 0;
+    json_object_foreach ((json_t *)(uintptr_t)get(o, "results"), node, one)
+        if (!json_is_null(one))
+            results[out->n++] =
+                (struct trial_result){keep(mem_dup(node)), result_of(get(o, "results"), node)};
+    out->results = results;
+}
+
+static void read_measured(const json_t *o, struct measured_command *out)
+{
+    struct floor_node *nodes = list(o, "nodes", sizeof *nodes, &out->n);
+    const char *node, *what;
+    json_t *values, *value;
+    size_t i = 0;
+    out->class = clause(o, "class");
+    out->check = clause(o, "check");
+    out->sum = strtoull(word(o, "sum"), NULL, 16);
+    json_object_foreach ((json_t *)(uintptr_t)get(o, "nodes"), node, values) {
+        struct floor_node *n = &nodes[i++];
+        n->name = keep(mem_dup(node));
+        n->values = keep(mem_alloc((json_object_size(values) + 1) * sizeof *n->values));
+        json_object_foreach (values, what, value) {
+            snprintf(n->values[n->n].what, sizeof n->values[n->n].what, "%s", what);
+            n->values[n->n++].value = json_integer_value(value);
+        }
+    }
+    out->nodes = nodes;
+}
+
+void said_read(const char *set, struct command *cmd)
+{
+    CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : json_object();
+    const json_t *take = json_object_get(o, "take");
+    switch ((int)cmd->kind) {
+    case COMMAND_FINDINGS: read_findings(o, &cmd->findings); break;
+    case COMMAND_SHARED:
+        cmd->shared = (struct shared_command){clause(o, "key"), clause(o, "nodes"), clause(o, "why"),
+                                              result_of(o, "severity")};
+        break;
+    case COMMAND_OUTCOME: read_outcome(o, &cmd->outcome); break;
+    case COMMAND_REPAIR: read_repair(o, &cmd->repair); break;
+    case COMMAND_OPERATE: read_operate(o, &cmd->operate); break;
+    case COMMAND_TRANSITION: read_transition(o, &cmd->transition); break;
+    case COMMAND_ANSWER: read_answer(o, &cmd->answer); break;
+    case COMMAND_TICKET:
+        cmd->ticket.what = !take ? TICKET_STAYS : json_is_true(take) ? TICKET_TAKEN : TICKET_GIVEN_BACK;
+        break;
+    case COMMAND_REPAIR_APPROVE:
+    case COMMAND_REPAIR_REFUSE: cmd->approval.remedy = text(o, "remedy"); break;
+    case COMMAND_SWITCH: cmd->switched = (struct switch_command){clause(o, "name"), flag(o, "on")}; break;
+    case COMMAND_CONFIGURE: read_limits(o, &cmd->limits); break;
+    case COMMAND_OVERRIDE: read_override(o, &cmd->override); break;
+    case COMMAND_OVERRIDE_AGE:
+    case COMMAND_OVERRIDE_END:
+        cmd->override_of = (struct override_of_command){moment(o, "at"), number(o, "spent_s")};
+        break;
+    case COMMAND_TRIAL_BEGIN:
+        WORD(o, "check", cmd->trial_begin.check);
+        cmd->trial_begin.deadline_s = number(o, "deadline_s");
+        cmd->trial_begin.examines = text(o, "examines");
+        break;
+    case COMMAND_TRIAL_END: read_trial_end(o, &cmd->trial_end); break;
+    case COMMAND_MEASURED: read_measured(o, &cmd->measured); break;
+    case COMMAND_POWER: cmd->power = (struct power_command){clause(o, "do"), flag(o, "force")}; break;
+    default: cmd->set = set; break;
+    }
+}
