@@ -15,9 +15,9 @@
 enum {
     ASK_AGAIN_MS = 500,             /* whether it may be begun */
     LOOK_AGAIN_MS = 100,            /* the same, while that is found out */
-    TELL_AGAIN_S = 5,               /* the agent, until it says what came of it */
+    TELL_AGAIN_S = 5,               /* the agent, until it reports the result */
     RESULT_AGAIN_S = 30,            /* until the record has it */
-    AFTER_DEADLINE_S = 60,          /* an agent that says nothing for so long more will not */
+    AFTER_DEADLINE_S = 60,          /* an agent that is silent for this long will not answer any more */
     LEFT_MS_MAX = 21 * 86400 * 1000 /* an agent takes no longer one */
 };
 
@@ -32,7 +32,7 @@ struct actor {
     bool untold;         /* begun, and the agent has no order to begin it */
     bool ordered;        /* by us */
     struct mono next;
-    char nonce[ORDER_NONCE_HEX + 1]; /* of an agent that asks for the order; "": of none */
+    char nonce[ORDER_NONCE_HEX + 1]; /* the nonce of an agent that asks for the order; "": none */
     actors_verdict_fn *fn;
     void *arg;
     struct actor *prev, *next_one;
@@ -60,7 +60,7 @@ static void actors_drop(struct actors *a, struct actor *o)
     free(o);
 }
 
-/* Tells whoever asked for a check. */
+/* Calls back the caller that asked for a check. */
 static void actors_answer(struct actors *a, struct actor *o, const json_t *verdict, const struct err *why)
 {
     actors_verdict_fn *fn = o->fn;
@@ -85,7 +85,7 @@ void actors_destroy(struct actors *a)
     free(a);
 }
 
-/* said: of this operation, its id is added; a text is cleaned. */
+/* said: the id of this operation is added; a text is cleaned. */
 static void actors_result(struct actors *a, const struct actor *o, struct operation_said said)
 {
     CLEANUP_TEXT struct text key = {0}, done = {0};
@@ -123,7 +123,7 @@ static struct actor *actors_add(struct actors *a, const char *node)
     return o;
 }
 
-/* What is has is left in its place, or given to the actor. */
+/* Strings of `what` are left in place, or given to the actor. */
 static void take_record(struct actors *a, const char *node, struct operation *is)
 {
     struct actor *o = actors_find(a, node);
@@ -175,7 +175,7 @@ static struct mono due_of(const struct actor *o, struct mono now, struct wall wa
     return (struct mono){now.ns + (left_ns < most_ns ? left_ns : most_ns)};
 }
 
-/* Ids begin anew with a state that is made anew, and the agent remembers those of the one before. */
+/* Ids begin again with a new state, and the agent remembers the ids of the state before. */
 static void add_id(const struct actors *a, const struct actor *o, struct text *t)
 {
     text_printf(t, "%s.%s", cluster_origin(a->with.cluster), o->op.id);
@@ -214,7 +214,7 @@ static bool actors_tell(struct actors *a, struct member *m, struct actor *o, str
     struct action action = action_of(o->op.run);
     if (action.kind == ACTION_FORGET)
         add_forgotten(action.rest, body);
-    else if (action.kind != ACTION_CHECK) /* what the kernel said of it before is judged anew after it */
+    else if (action.kind != ACTION_CHECK) /* earlier lines of the kernel are judged again after it */
         add_cures(a, m, o, now, body);
     if (o->nodes) {
         json_object_set_new(body, "nodes", json_string(o->nodes));
@@ -254,10 +254,10 @@ static void actors_begin(struct actors *a, struct actor *o, struct mono now, str
         actors_refuse(a, o, e.msg);
 }
 
-/* The agent is told that there is something to do, asks for it when it does not know it, and has its order;
- * its record of ids makes telling again harmless. But it would do it however long ago it was allowed: each
- * time it is asked again whether it may be. When it may not, an agent that knows of it says what it did, and
- * one that asks for the order never began. */
+/* The agent is told that there is something to do, asks for the order when it does not know it, and gets
+ * it. Its record of ids makes a repetition harmless. But it would act however long ago the order was
+ * allowed, so each time this controller asks again whether it still may. When it may not, an agent that
+ * knows the operation reports its result, and an agent that asks for the order never began. */
 static void actors_follow(struct actors *a, struct actor *o, struct mono now)
 {
     struct err e = {0};
@@ -353,7 +353,7 @@ static void take_verdict(struct actors *a, struct actor *o, const json_t *body)
     actors_answer(a, o, rc < 0 ? NULL : verdict, rc < 0 ? &why : NULL);
 }
 
-/* An agent heard of it, and asks for the order. It is told with the next turn. */
+/* An agent heard of the operation and asks for the order. It gets the order in the next turn. */
 static void take_question(struct actor *o, const char *nonce)
 {
     bool told = o->fn || o->op.state == OPERATION_BEGUN;
@@ -376,13 +376,13 @@ void actors_take(struct actors *a, struct member *m, const json_t *body)
             break;
     }
     if (!o)
-        return; /* of an operation that is over: agents tell the last ones again */
+        return; /* of an operation that is over: agents report the last ones again */
     if (strcmp(json_text(body, "state"), "asks") == 0)
         take_question(o, json_text(body, "nonce"));
     else if (o->fn)
         take_verdict(a, o, body);
     else if (o->op.state == OPERATION_BEGUN) {
-        o->untold = false; /* it knows of it */
+        o->untold = false; /* the agent knows the operation */
         take_end(a, o, body);
     }
 }

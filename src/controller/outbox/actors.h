@@ -11,10 +11,11 @@
 #include "watch/watch.h"
 
 /*
- * Operations that agents carry out: a command on the node, a reboot, a check. Those of a repair are effects
- * of the outbox (effect/operate.NAME); before the agent is told, the record says that it is begun, and the
- * agent, which knows the id for as long as it matters, does each once, however often it is told. Checks that
- * a person asks for are no effects: nothing follows from them.
+ * Operations that agents carry out: a command on the node, a reboot, a check. The operations of a repair
+ * are effects of the outbox (effect/operate.NAME). Before the agent is told, the record says that the
+ * operation is begun. The agent remembers the id for as long as it matters, and carries out each once,
+ * however often it is told. Checks that a person asks for are no effects, because nothing follows from
+ * them.
  */
 
 struct actors;
@@ -41,19 +42,19 @@ void actors_take(struct actors *a, struct member *m, const json_t *body);
 /* Time passes: call it some times a second. */
 void actors_turn(struct actors *a, struct mono now, struct wall wall);
 
-/* A check as somebody asks for it. */
+/* A check that a caller asks for. */
 struct actors_ask {
     const char *check;
     struct span deadline; /* it is answered by then */
     const char *nodes;    /* that run it together, in order, with commas between; NULL: the node by itself */
     unsigned rank;        /* the node's place in them */
 };
-/* Has m run a check now. fn is called once, later: with the verdict, or with why there is none. -EAGAIN when
- * the node has no connection. */
+/* Has m run a check now. fn is called once, later, with the verdict or the reason why there is none.
+ * -EAGAIN when the node has no connection. */
 typedef void actors_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
 int actors_check(struct actors *a, struct member *m, const struct actors_ask *ask, actors_verdict_fn *fn,
                  void *arg, struct err *e);
-/* Has m end the look at this check that somebody asked for, whoever it was. */
+/* Has m end the look at this check that any caller asked for. */
 void actors_end(struct actors *a, struct member *m, const char *check);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is published of a node is its state, which can be made anew at any time: so nodes whose state is to be
- * published are a list, and one is written only when the broker is there and little waits for it. Ten
- * thousand nodes that change at once, or all of them when the broker is back, fill no queue. The log's lines
- * cannot be made anew; they wait in the driver's queue, and the oldest go when there is no room.
+ * The published state of a node can be made anew at any time. So there is a list of nodes whose state is to
+ * be published, and a state is written only when the broker is there and little waits for it. Ten thousand
+ * nodes that change at once, or all nodes when the broker is back, fill no queue. Lines of the log cannot
+ * be made anew; they wait in the driver's queue, and the oldest go when there is no room.
  */
 #include "controller/outbox/broker.h"
 
@@ -20,14 +20,14 @@
 #include <string.h>
 
 enum {
-    MOVES_MAX = 64,   /* nodes of one change, of which each has a line of its own in the log */
+    MOVES_MAX = 64,   /* nodes of one change that have a line each in the log */
     WISHES_MAX = 64,  /* transitions under way */
     SUGGESTED_MAX = 8 /* remedies in a line of the log */
 };
 
 static const char log_topic[] = "logs/state_machine", cluster_ware_topic[] = "ars/v1/logs/state_machine";
 
-/* What was last published of a member. */
+/* The last published state of a member. */
 struct shown {
     bool known;  /* the next two are given */
     bool marked; /* it is in the list */
@@ -141,7 +141,7 @@ static void publish_state(struct broker *b, const struct member *m)
     s->out = m->listed;
     text_printf(&topic, "nodes/%s/state", m->name);
     if (m->listed)
-        render_state(m, &state); /* else nothing: what the broker retains of it goes */
+        render_state(m, &state); /* else nothing: the state that the broker retains goes */
     broker_publish(b, topic.s, &state, true);
 }
 
@@ -237,7 +237,7 @@ static void log_selected(struct broker *b, const struct member *m, struct wall a
     publish_log(b, &t);
 }
 
-/* What the journal says of health and repair is the log's as it stands. */
+/* Entries of the journal about health and repair go into the log as they are. */
 static void log_entry(struct broker *b, const struct committed *c)
 {
     const struct store_entry *entry = c->entry;
@@ -252,8 +252,8 @@ static void log_entry(struct broker *b, const struct committed *c)
     publish_log(b, &t);
 }
 
-/* A repair goes on as soon as no work is left, often in the commit that says so: then nobody has seen the
- * node drained, though it is. Where it goes on under work it is not. */
+/* A repair goes on as soon as no work is left, often in the same commit: no reading has shown the node
+ * drained then, though it is. A repair that goes on under running work has no drained node. */
 static bool was_drained(const struct broker *b, const struct member *m, const struct move *v)
 {
     return v->left == LIFECYCLE_DRAINING && v->entered != LIFECYCLE_DRAINED &&

@@ -8,10 +8,10 @@
 #include "watch/watch.h"
 
 /*
- * Between an MQTT broker and what is agreed (doc/spec/mqtt.md). In: what Sensu's checks say of nodes goes to
- * the watch, and transitions that people ask for become commands, where the configuration allows it. Out: the
- * state of each node, retained, and the log of what is done to nodes. A broker that is away is no harm:
- * nothing waits for it, the log loses its oldest lines, and states are published anew when it is back.
+ * Between an MQTT broker and the agreed state (doc/spec/mqtt.md). In: results of Sensu's checks go to the
+ * watch, and transitions that people ask for become commands, where the configuration allows it. Out: the
+ * state of each node, retained, and the log of what is done to nodes. A broker that is away does no harm:
+ * nothing waits for it, the log loses its oldest lines, and states are published again when it is back.
  */
 
 struct broker;
@@ -21,7 +21,7 @@ struct broker_setup {
     struct cluster *cluster;
     struct watch *watch;
     struct committer *committer;
-    struct counterparts *counterparts; /* where it is said whether the broker is there */
+    struct counterparts *counterparts; /* notes whether the broker is there */
 };
 
 /* Without a broker in the configuration it does nothing until one is. */

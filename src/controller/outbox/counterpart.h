@@ -31,8 +31,8 @@ struct counterparts {
 };
 
 void counterparts_init(struct counterparts *c, struct watch *w);
-/* Whether the configuration names it. One that it names anew is unknown; one that it names no more has no
- * alarm. */
+/* Whether the configuration names it. A counterpart that it names for the first time is unknown; one that
+ * it names no more has no alarm. */
 void counterpart_configure(struct counterparts *c, enum counterpart which, bool used);
 /* It did what it was asked. One that is not configured is left alone. */
 void counterpart_succeeded(struct counterparts *c, enum counterpart which);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    LOG_BYTES_MAX = 600 /* of a BMC's */
+    LOG_BYTES_MAX = 600 /* the answer of a BMC */
 };
 
 enum driver { ALL_DRIVERS, ACTORS, OCHAMI, SLURM, OPERATE };
@@ -25,7 +25,7 @@ struct outbox {
     struct ochami *ochami;     /* NULL while no service is configured */
     struct outbox_slurm slurm;
     struct operate *operate;
-    enum driver only;     /* who is told of effects */
+    enum driver only;     /* the functions that are told of effects */
     struct hostlist mute; /* nodes whose BMC did not do what it was asked last */
 };
 
@@ -242,7 +242,7 @@ static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
         smd_held_look(o->smd_held, m->name, member_xname(m));
 }
 
-/* The node of which a BMC is asked. */
+/* The node whose BMC is asked. */
 struct unheard {
     struct watch *watch;
     struct member *m;

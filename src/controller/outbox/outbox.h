@@ -11,10 +11,10 @@
 #include "watch/watch.h"
 
 /*
- * The outbox: effects are records, which drivers carry out and whose results are committed. There is a driver
- * of OpenCHAMI, of Slurm and of the nodes' power while the configuration names them; without one its records
- * wait. What the nodes' own agents carry out is the actors' (actors.h). The room does not know over which
- * connection an agent is reached: whoever opens the outbox gives it a function for that.
+ * The outbox: effects are records, drivers carry them out, and their results are committed. There is a
+ * driver for OpenCHAMI, for Slurm and for the nodes' power while the configuration names them; without its
+ * driver a record waits. Operations for the nodes' own agents belong to the actors (actors.h). This room
+ * does not know over which connection an agent is reached: its opener gives it a function for that.
  */
 
 struct outbox;
@@ -27,7 +27,7 @@ struct outbox_setup {
     uint64_t term, instance;
     const char *owner; /* by which Slurm's driver knows what this Fettle wrote there; lives as long */
     void *arg;
-    struct counterparts *counterparts; /* where it is said how Slurm, OpenCHAMI and the BMCs answer */
+    struct counterparts *counterparts; /* notes whether Slurm, OpenCHAMI and the BMCs answer */
     /* As watch_sink's: "slurm.overridden". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
     /* Says a frame to a node; as actors_setup's. */
@@ -42,11 +42,11 @@ void outbox_turn(struct outbox *o, struct mono now);
 /* Something that is agreed of these nodes changed. */
 void outbox_changed(struct outbox *o, const struct hostlist *nodes);
 size_t outbox_waiting(const struct outbox *o); /* effects that are not carried out yet */
-/* What waits for this one; 0 for one that is none of the outbox's. */
+/* The number of effects that wait for this counterpart; 0 for one outside the outbox. */
 size_t outbox_waits_for(const struct outbox *o, enum counterpart which);
 struct actors *outbox_actors(const struct outbox *o);
 struct operate *outbox_operate(const struct outbox *o);
-/* Who waits for the end of power commands. */
+/* The callers that wait for the end of power commands. */
 struct powers *outbox_powers(const struct outbox *o);
 /* Ends the drivers; before the committer. */
 void outbox_stop(struct outbox *o);

@@ -7,9 +7,8 @@
 #include "driver/slurm_work.h"
 
 /*
- * The part of the outbox that is Slurm's (outbox_slurm.c): its driver, while scontrol is configured, what the
- * driver read of the nodes, and whose jobs run on nodes with incidents. What is wanted of a node there is for
- * scheduler.h to say.
+ * Slurm's part of the outbox (outbox_slurm.c): its driver, while scontrol is configured, its readings of
+ * the nodes, and the jobs on nodes with incidents. scheduler.h says what is wanted of a node in Slurm.
  */
 
 struct outbox_slurm {
@@ -18,7 +17,7 @@ struct outbox_slurm {
     struct slurm *slurm; /* NULL without scontrol */
     bool *seen;          /* nodes of the reading of Slurm under way, by member id */
     size_t n_seen;
-    bool any_known;          /* it says something of anybody */
+    bool any_known;          /* it names at least one node */
     struct err strange;      /* a word that it has for a node and that is not known */
     size_t n_strange;        /* nodes with such a word */
     bool fails;              /* as its driver said last */
@@ -32,13 +31,13 @@ void outbox_slurm_init(struct outbox_slurm *s, const struct outbox_setup *with, 
 /* True: a driver began, which is to be told of the effects that are there, and then of the nodes that are
  * wanted out of service. */
 bool outbox_slurm_configure(struct outbox_slurm *s, const struct slurm_conf *conf);
-/* Nodes that are wanted out of service already: Slurm is asked for each of them by name, if need be. */
+/* Nodes that are wanted out of service by now: Slurm is asked for each by name, if need be. */
 void outbox_slurm_tell_wanted(const struct outbox_slurm *s);
 /* The rest does nothing without a driver. */
 void outbox_slurm_effect(const struct outbox_slurm *s, const char *key, const char *value);
 /* Something that is agreed of these nodes changed. */
 void outbox_slurm_changed(const struct outbox_slurm *s, const struct hostlist *nodes);
-/* Reads soon what Slurm says of this node. */
+/* Soon reads this node's state in Slurm. */
 void outbox_slurm_look(const struct outbox_slurm *s, const char *node);
 /* Time passes. */
 void outbox_slurm_turn(struct outbox_slurm *s, struct mono now);

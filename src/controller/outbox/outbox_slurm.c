@@ -12,7 +12,7 @@
 enum {
     JOBS_EVERY_S = 5, /* between two readings of whose jobs run; */
     JOBS_NODES_MAX = 1024,
-    JOBS_AFTER_S = 60 /* where Slurm did not answer */
+    JOBS_AFTER_S = 60 /* when Slurm did not answer */
 };
 
 void outbox_slurm_init(struct outbox_slurm *s, const struct outbox_setup *with, struct results *results)
@@ -61,7 +61,7 @@ static void on_jobless(void *arg, struct member *m)
         hostlist_add(&s->jobless, m->name);
 }
 
-/* One squeue for all of them, and no more than one in a while. */
+/* One squeue for all nodes, at most once in a while. */
 void outbox_slurm_turn(struct outbox_slurm *s, struct mono now)
 {
     CLEANUP_TEXT struct text list = {0};
@@ -99,8 +99,7 @@ static void on_wanted(void *arg, const char *node, struct slurm_want *out)
         scheduler_wanted(m, out);
 }
 
-/* A reading is over: nodes that it does not have are none of Slurm's. One that failed says nothing of
- * anybody. */
+/* A reading ended: nodes that it lacks are not Slurm's. A reading that failed says nothing about any node. */
 static void end_reading(struct outbox_slurm *s)
 {
     for (uint32_t id = 0; s->any_known && id < cluster_count(s->with->cluster); id++)
@@ -114,7 +113,7 @@ static void end_reading(struct outbox_slurm *s)
     s->n_strange = 0;
 }
 
-/* A word that this Fettle does not know: nothing follows of it, and a person is to know. */
+/* A word that this Fettle does not know: nothing follows from it, and a person should know. */
 static void note_strange(struct outbox_slurm *s, const struct slurm_node *n)
 {
     if (n->known || !n->state || !*n->state)
@@ -125,7 +124,7 @@ static void note_strange(struct outbox_slurm *s, const struct slurm_node *n)
                 n->name);
 }
 
-/* m: NULL, nobody knows it here. */
+/* m is NULL when this Fettle does not know the node. */
 static void note_seen(struct outbox_slurm *s, const struct member *m, bool known)
 {
     s->any_known |= known;

@@ -7,12 +7,12 @@
 
 /*
  * People who wait for the end of their power commands. The record of a command says how it ended
- * (effect/power.NAME, doc/spec/power.md); nobody has to wait for it, and nothing depends on it.
+ * (effect/power.NAME, doc/spec/power.md). Waiting is optional, and nothing depends on it.
  */
 
 struct powers;
 struct powers *powers_create(void);
-/* Those who still wait are told that the controller ends. */
+/* Tells the callers that still wait that the controller ends. */
 void powers_destroy(struct powers *p);
 
 /* fn is called once with what came of the node's command with this id, in words, or why nothing did: from

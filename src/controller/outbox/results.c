@@ -10,11 +10,11 @@
 
 enum { AGAIN_AFTER_S = 1 };
 
-/* What came of an effect, until it is committed. */
+/* The result of an effect, until it is committed. */
 struct effect_result {
     struct results *all;
     char *key, *done;
-    char *who;             /* took the node back, and that is to be committed with it; NULL: nobody did */
+    char *who;             /* the person who took the node back, which is committed with it; NULL: none did */
     bool submitted, newer; /* newer: than what was submitted */
     bool overrides;        /* `who` was submitted */
     struct mono again;

@@ -5,8 +5,8 @@
 #include "controller/commit/committer.h"
 
 /*
- * What came of effects, on its way into their records. A result that cannot be committed is tried again each
- * second, the newest of each record.
+ * Results of effects on their way into their records. A result that cannot be committed is tried again each
+ * second: the newest of each record.
  */
 
 struct results;
@@ -15,7 +15,7 @@ struct results *results_create(struct committer *k);
 void results_destroy(struct results *all);
 /* key of the record, done the JSON of its new `done`. */
 void results_add(struct results *all, const char *key, const char *done);
-/* What is added next of this record says that a person took the node back in the scheduler: it is committed
+/* The next result of this record says that a person took the node back in the scheduler: it is committed
  * with that person's override. */
 void results_overridden(struct results *all, const char *key, const char *who);
 /* Time passes: call it some times a second. */

@@ -78,7 +78,7 @@ static const char *scheduler_given(const char *text)
     return text && *text ? text : NULL;
 }
 
-/* Whether somebody else holds it, and whether it is out, of a reading of this moment. */
+/* Whether somebody else holds it, and whether it is out, by a reading of this moment. */
 static void tell_elsewhere(struct watch *w, struct member *m, const struct slurm_node *n)
 {
     struct elsewhere is = {.state = ELSEWHERE_NOBODY};
@@ -107,9 +107,10 @@ static void tell_word(struct watch *w, struct member *m, const struct slurm_node
     watch_scheduler_word(w, m, &says);
 }
 
-/* What the scheduler says runs on a node that is to be drained counts when no more can come: it gives work
- * away until it has the drain. An examination begins when its reservation stands, and the drain is gone: the
- * flag of a reservation in the node's state comes seconds later, so the list of them is what counts. */
+/* For a node that is to be drained, the scheduler's word that no work runs counts only when no more work
+ * can come: until it has the drain it gives work away. An examination begins when its reservation stands
+ * and the drain is gone. The reservation's flag in the node's state comes seconds later, so the list of
+ * reservations counts. */
 void scheduler_saw(struct watch *w, struct member *m, const struct slurm_node *n)
 {
     struct slurm_want want;
@@ -131,7 +132,7 @@ void scheduler_maintained(struct watch *w, const struct cluster *c, const struct
 {
     size_t members = cluster_count(c);
     CLEANUP_FREE const char **in = mem_alloc((members + 1) * sizeof *in);
-    for (size_t i = n; i-- > 0;) { /* of several the first */
+    for (size_t i = n; i-- > 0;) { /* the first of several */
         for (size_t k = 0; k < list[i].nodes.n; k++) {
             const struct member *m = cluster_find(c, list[i].nodes.names[k]);
             if (m)

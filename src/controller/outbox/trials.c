@@ -10,7 +10,7 @@ struct trials {
     struct actors *actors;
 };
 
-/* A run of which an answer is waited for. */
+/* A run whose answer is waited for. */
 struct waiting {
     struct trials *t;
     uint64_t run;

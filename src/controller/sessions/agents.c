@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sessions of the agents' port. A session is anybody who connected; it has a member once its HELLO
- * was believed. What a peer sends wrong ends its session with a sentence and touches nothing else.
+ * Sessions of the agents' port. Each connection is a session; it gets a member once its HELLO is believed.
+ * A wrong frame ends its session with a sentence and touches nothing else.
  */
 #include "controller/sessions/collectors_inside.h"
 #include "controller/sessions/frames_inside.h"
@@ -19,7 +19,7 @@
 
 enum { HELLO_WITHIN_S = 10 };
 enum {
-    CLOCK_OFF_S = 60,     /* of two clocks that are not right any more */
+    CLOCK_OFF_S = 60,     /* of two clocks that are not both right */
     CLOCK_QUIET_S = 120,  /* agents that are refused dial again within a minute */
     CLOCK_NOTES_MAX = 20, /* a minute */
 };
@@ -211,7 +211,7 @@ static void on_inventory(struct session *s, const json_t *body)
     session_inventory(s, s->member, body);
 }
 
-/* What a controller takes (frame.tbl). */
+/* Frames that a controller takes (frame.tbl). */
 typedef void session_frame_fn(struct session *s, const json_t *body);
 static session_frame_fn *const frames[UINT8_MAX + 1] = {
     [FRAME_HELLO] = on_hello,
@@ -332,9 +332,9 @@ static void drop_strangers(struct agents *a, struct mono now)
     }
 }
 
-/* A node that is down for its silence and connected all the same, by a connection of its own or through a
- * collector: something went wrong between the two of us. Its agent, if it lives, comes anew; a collector
- * tells again what it knows of it. */
+/* A node that is down for its silence and still connected, by a connection of its own or through a
+ * collector: something is wrong between the two sides. A living agent connects again; a collector reports
+ * again what it knows of the node. */
 static void drop_unheard(struct agents *a, struct mono now)
 {
     struct session *s;
@@ -360,7 +360,7 @@ static void on_second(uv_timer_t *t)
     struct mono now = mono_now();
     bool stood_still = mono_sub(now, a->looked).ns > span_ms(STOOD_STILL_MS).ns;
     a->looked = now;
-    if (stood_still) /* what came in meanwhile was not read yet: nobody is late */
+    if (stood_still) /* frames that arrived meanwhile were not read yet: no node is late */
         return;
     drop_strangers(a, now);
     drop_unheard(a, now);

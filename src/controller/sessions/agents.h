@@ -15,10 +15,9 @@
 #include <uv.h>
 
 /*
- * The agents' port. The certificate of each peer is looked at, what a node says of itself goes to `watch`,
- * and an agent that is to report to a collector is sent there. What the room has for others goes through the
- * functions of `struct agents_setup`, and it commits certificates (certificates.h). doc/spec/link.md
- * describes the frames.
+ * The agents' port. It checks each peer's certificate, gives a node's reports to `watch`, and sends an
+ * agent that should report to a collector there. It hands everything for other rooms to the functions of
+ * `struct agents_setup`, and commits certificates (certificates.h). doc/spec/link.md describes the frames.
  */
 
 struct agents;
@@ -29,29 +28,29 @@ struct agents_setup {
     struct watch *watch;
     struct committer *committer;
     struct authority *authority;
-    const struct signer *signer; /* of what collectors pass on */
+    const struct signer *signer; /* the key that signs what collectors pass on */
     struct tls_context *tls;
     uint64_t term;
-    uint64_t instance; /* of this controller's process */
+    uint64_t instance; /* the instance of this controller's process */
     void *arg;
     /* As watch_sink's: "collector.lost". */
     void (*notice)(void *arg, const char *what, const char *nodes, const char *text);
-    /* A DONE body of m: what came of an operation. May be NULL. */
+    /* A DONE body from m: the result of an operation. May be NULL. */
     void (*done)(void *arg, struct member *m, const json_t *body);
 };
 
 /* Listens as the configuration says. */
 int agents_open(const struct agents_setup *setup, const struct config *conf, struct agents **out,
                 struct err *e);
-/* Closes every connection and frees it when the loop has seen the last of them. */
+/* Closes every connection, and frees it when the loop has seen the last one close. */
 void agents_close(struct agents *a);
 
 /* A configuration was taken (the cluster has it already): intervals, collectors, what classes name.
  * Told to all agents, some a turn. */
 void agents_configure(struct agents *a, const struct config *conf);
 
-/* Tells these nodes to read their fingerprints anew, directly or through their collectors. Returns how
- * many have a connection to be told over. */
+/* Tells these nodes, directly or through their collectors, to read their fingerprints again. Returns how
+ * many could be told. */
 size_t agents_recheck(struct agents *a, const struct hostlist *nodes);
 
 /* Says a frame to a node, directly or through its collector; takes the body. Through a collector a body with

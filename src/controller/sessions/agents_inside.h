@@ -41,18 +41,19 @@ struct session {
     bool recheck;                  /* it is to be told to read its fingerprint */
     struct hostlist recheck_nodes; /* the same, of a collector, while agents_recheck runs */
     bool dropped;                  /* connected, and not heard: it is being closed */
-    struct rare warnings;          /* of what it says that is wrong */
+    struct rare warnings;          /* wrong frames that it sent */
     unsigned misfits;              /* frames that did not fit, and were ignored */
     /* As a collector: */
     bool collects;     /* it was sent a share; then it is in agents.collecting */
     uint64_t epoch;    /* of the last SHARE */
     bool share_due;    /* its share is another one, and it was not told yet */
-    uint16_t port;     /* where it listens, 0 while unknown */
+    uint16_t port;     /* the port where it listens, 0 while unknown */
     struct mono batch; /* when its last BATCH came */
     char *heard;       /* the list of its last one with who was heard; NULL: none, or not all are known */
     struct member **heard_members; /* that are on it */
     size_t n_heard;
-    size_t named_max;     /* nodes that a list of it may name: it was never given more over this connection */
+    size_t named_max;     /* the most nodes that a list from it may name: it was never given more over this
+                             connection */
     struct span interval; /* that it knows */
     size_t foreign;       /* nodes that it spoke for without having been given them */
     uint64_t complained;  /* the epoch for which that was reported */
@@ -67,11 +68,11 @@ struct session {
     struct session *prev_stranger, *next_stranger;
 };
 
-/* Where a node was sent that was not heard from there yet. */
+/* The collector to which a node was sent that was not heard from there yet. */
 struct sent {
     const struct member *to; /* NULL when nowhere, or heard */
     struct mono at;
-    bool early; /* what it said was passed on before its collector told of it */
+    bool early; /* its report was passed on before its collector reported the node */
 };
 
 struct agents {
@@ -81,14 +82,14 @@ struct agents {
     struct hostlist collectors; /* as configured */
     struct session *sessions;
     size_t n;
-    struct session *collecting; /* those of the sessions that collect, one for a collector */
-    struct session *strangers; /* those that are open; one that said its name is left there until it is met */
-    unsigned told;             /* generation of settings */
+    struct session *collecting; /* the sessions that collect, one for each collector */
+    struct session *strangers;  /* the open sessions; a name stays there until its node is met */
+    unsigned told;              /* generation of settings */
     struct {
         uv_timer_t timer;
         bool on;                         /* the timer runs */
         struct session *next;            /* to be told something */
-        void (*tell)(struct session *s); /* what it does not know yet: session_tell */
+        void (*tell)(struct session *s); /* the list that it does not know yet: session_tell */
     } walk;
     uv_timer_t second;
     int open_timers;
@@ -97,26 +98,27 @@ struct agents {
     struct span interval, spread, recheck, certificate_life;
     struct waits waits;
     bool ended;        /* certificates of collectors or controllers: everybody is to be told */
-    uint64_t revision; /* of the last order for all */
+    uint64_t revision; /* the revision of the last order for all */
     json_t *survey;    /* order: how fingerprints are read */
     struct {
         struct crowd *unproven; /* sessions that have shown no certificate of a node, by address */
-        struct crowd *proven;   /* those that have, by node, except that over which the node is heard */
-        struct rare notes;      /* of connections that gave way */
+        struct crowd *proven;   /* sessions that have shown a node's certificate, by node, except the one over
+                                   which the node is heard */
+        struct rare notes;      /* for connections that gave way */
         struct rare refusals;   /* notes of what peers said wrong */
     } crowds;
     struct {
-        uint64_t n;        /* of all sessions, since the start */
-        struct rare notes; /* of sessions that had their first */
+        uint64_t n;        /* wrong frames of all sessions, since the start */
+        struct rare notes; /* sessions that sent their first wrong frame */
     } misfits;
     struct {
-        struct mono refused; /* somebody, for a certificate that is not valid yet; ns 0: nobody */
-        struct rare notes;   /* of clocks that are wrong */
+        struct mono refused; /* since when a peer has a certificate that is not valid yet; ns 0: none has */
+        struct rare notes;   /* for clocks that are wrong */
     } clock;
-    struct rare join_notes; /* of machines that may not join */
+    struct rare join_notes; /* for machines that may not join */
     struct asker *askers;   /* nodes that wait for an answer; standings.c */
     struct {
-        char *body; /* of CHECKLIST, an order */
+        char *body; /* the body of CHECKLIST, an order */
         char hash[17];
     } checklist;
     struct {
@@ -125,19 +127,20 @@ struct agents {
         struct mono
             kept_at; /* when one was kept here that could not be heard where it was sent; ns 0: none */
     } sent;
-    uint64_t epoch;          /* of the last share */
+    uint64_t epoch;          /* the epoch of the last share */
     struct mono shares_from; /* no new shares before, unless every collector responds */
     struct mono balance_at;  /* ns 0: nothing to balance */
     struct mono greeted_at;  /* when all who lost their collector can have been greeted here */
     struct {
         uv_timer_t timer;
-        bool turning;                                      /* the timer runs */
-        void (*visit)(struct agents *a, struct member *m); /* of the round under way; NULL: none is */
-        uint32_t at;                                       /* the member to be visited next */
-        struct session *losers, *waiting;                  /* of this round, and of the next */
-        struct session **by_collector; /* the losers that responded, by the id of their member */
-        size_t n;                      /* of by_collector */
-        struct span more;              /* for which nodes are excused */
+        bool turning; /* the timer runs */
+        void (*visit)(struct agents *a,
+                      struct member *m);  /* the nodes of the round under way; NULL: there is no round */
+        uint32_t at;                      /* the member to be visited next */
+        struct session *losers, *waiting; /* nodes of this round, and of the next */
+        struct session **by_collector;    /* the losers that responded, by the id of their member */
+        size_t n;                         /* the capacity of by_collector */
+        struct span more;                 /* for which nodes are excused */
     } regain;
 };
 
@@ -147,7 +150,7 @@ void crowds_open(struct agents *a);
 /* There may be other nodes. */
 void crowds_configure(struct agents *a);
 void crowds_close(struct agents *a);
-/* A session began, of which only the address is known. */
+/* A session began; only its address is known. */
 void session_came(struct session *s);
 /* Its handshake is done. */
 void session_opened(struct session *s);
@@ -174,7 +177,7 @@ struct session *session_of_collector(const struct agents *a, const struct member
 /* Signs an order for all nodes: the type, a revision above the one before, and these members. NULL when it
  * cannot be signed, which is logged. The caller owns it. */
 json_t *agents_order(struct agents *a, enum frame_type type, const char *members);
-/* Asks m to say anew all that its checks came to. */
+/* Asks m to report all its checks again. */
 void agents_ask_anew(struct agents *a, struct member *m);
 /* Walks over all sessions, some a turn, telling each what it does not know yet (a->tell). */
 void agents_walk(struct agents *a);

@@ -12,8 +12,8 @@
  * is made first, given away only after its record is committed, and thrown away when that is refused.
  */
 
-/* What a command says of a certificate: number, key, role and times, and whose it is. NULL with a sentence
- * for what cannot be read. The caller frees it. */
+/* The certificate's part of a command: number, key, role, times and owner. NULL with a sentence when the
+ * certificate cannot be read. The caller frees it. */
 char *certificate_terms(const char *pem, struct err *e);
 /* The same with where the machine that joins is, and the UUID that it says. */
 char *certificate_joining(const char *pem, const char *address, const char *machine, struct err *e);

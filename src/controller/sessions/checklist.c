@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checks that nodes run, as agents are told them, and what the checks say. One list for all: each record
- * names the nodes that run it, and it is signed, so that a collector can give it on as it is. What an agent
- * behind a collector says, and what is said to it, comes and goes in a frame around the frame (PASS).
+ * The list of checks as agents get it, and the results that they report. There is one signed list for all:
+ * each record names its nodes, and a collector can pass the list on as it is. Frames between the controller
+ * and an agent behind a collector travel in a frame around the frame (PASS).
  */
 #include "controller/config/check_lines.h"
 #include "controller/sessions/collectors_inside.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collectors (2001 document, "operation of MSM", steps 3 to 9). A configured collector that says
- * HELLO is sent an empty share; with its first batch it says where it listens and counts as
- * responding; then the nodes are divided anew. An agent that is connected to us and belongs to a
- * collector is redirected; one whose collector is lost comes back to us by itself, and meanwhile is
- * excused: the silence was not its own.
+ * Collectors (2001 document, "operation of MSM", steps 3 to 9). A configured collector that says HELLO gets
+ * an empty share. With its first batch it says where it listens and counts as responding; then the nodes
+ * are divided again. An agent that is connected here and belongs to a collector is redirected. An agent
+ * whose collector is lost comes back here by itself; meanwhile its silence is excused, because it is not
+ * its own.
  */
 #include "controller/sessions/collectors_inside.h"
 #include "controller/sessions/frames_inside.h"
@@ -21,8 +21,7 @@ enum {
     HELD_MORE = 1024,      /* nodes that a collector may hold beyond twice its share */
 };
 
-/* What a collector may hold: twice what the nodes come to when they are divided evenly, as others may have
- * been lost, and some more. */
+/* The most nodes of a collector: twice an even share, because others may have been lost, and some more. */
 static size_t held_max(const struct agents *a)
 {
     return 2 * (cluster_count(a->with.cluster) / (a->collectors.n ? a->collectors.n : 1)) + HELD_MORE;
@@ -57,7 +56,7 @@ static void collectors_responds(struct session *s, struct member *const *held, s
     text_fini(&t);
 }
 
-/* Of what it holds, what is its own: others may have been given the rest while it was away. */
+/* The nodes that are still its own: others may have been given the rest while it was away. */
 static size_t keep_own(const struct session *s, struct member **nodes, size_t n)
 {
     size_t kept = 0;
@@ -70,7 +69,7 @@ static size_t keep_own(const struct session *s, struct member **nodes, size_t n)
 void collectors_hello(struct session *s, const json_t *body)
 {
     struct agents *a = s->agents;
-    if (s->lost) /* over the same connection: what it spoke for is its own anew */
+    if (s->lost) /* over the same connection: its nodes are its own again */
         regain_finish(a);
     struct session *before = session_of_collector(a, s->member);
     if (before)
@@ -243,8 +242,8 @@ static int find_heard(struct session *s, const char *list, struct err *e)
     return 0;
 }
 
-/* Who is heard and not believed was told of over a connection that is gone, or was refused: it is told of
- * anew. */
+/* A node that is heard and not believed was reported over a connection that is gone, or was refused: it
+ * has to be reported again. */
 static void take_heard(struct session *s, const char *list, struct hostlist *want)
 {
     struct agents *a = s->agents;

@@ -22,13 +22,13 @@ json_t *ended_of_all(const struct agents *a);
 void sent_away(struct agents *a, const struct member *m, const struct member *collector, struct mono now);
 /* The collector that m was sent to has heard it. */
 void sent_arrived(struct agents *a, struct member *m);
-/* What m said came before the word that it is there: it is asked for it when it is. */
+/* A report of m came before the news that m is there: the node is asked for it again when it is. */
 void sent_early(struct agents *a, const struct member *m);
 /* True for one that is to be heard here for a while, since it was not heard at this collector. The instance
  * is that of an agent that says HELLO, else 0. */
 bool sent_came_back(struct agents *a, const struct member *m, uint64_t instance, const struct session *to,
                     struct mono now);
-/* Whether nodes that were kept here are to be sent to their collectors anew. Once for each time. */
+/* Whether nodes that were kept here are to be sent to their collectors again. True once for each time. */
 bool sent_is_due(struct agents *a, struct mono now);
 
 /* --- shares.c --------------------------------------------------------------------------------- */
@@ -46,7 +46,7 @@ bool shares_tell(struct agents *a);
 
 /* The session collects no more: its nodes are taken from it, and excused. It may end meanwhile. */
 void regain_lost(struct session *s);
-/* The shares are new ones, and so many nodes were given to other collectors. No round is under way. */
+/* The shares are new, and this many nodes were given to other collectors. No round is under way. */
 void regain_moved(struct agents *a, struct mono now, size_t moved);
 /* How long `more` nodes may take, beside those that are on their way already. */
 struct span regain_time(struct agents *a, struct mono now, size_t more);

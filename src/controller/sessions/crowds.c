@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which connections to the agents' port may stay. Whoever has shown no certificate of a node is one of a
- * crowd by address, and whoever has shown one is one of a crowd by node until the node is heard over that
- * connection. So strangers never take a place that a node needs, and no node has more than its share of
- * descriptors.
+ * Which connections to the agents' port may stay. A connection without a node's certificate belongs to a
+ * crowd by address. One with such a certificate belongs to a crowd by node until the node is heard over it.
+ * So strangers never take a place that a node needs, and no node has more than its share of descriptors.
  */
 #include "controller/sessions/agents_inside.h"
 
@@ -12,10 +11,11 @@
 #include <errno.h>
 
 enum {
-    UNPROVEN_MORE = 512,  /* sessions that have shown no certificate, beside one for each node */
-    UNPROVEN_MAX = 16384, /* at most, whatever the nodes: unless they all come at once, the rest is a flood */
-    PROVEN_EACH_MAX = 4,  /* sessions of one node over which it is not heard */
-    CROWD_NOTES_MAX = 1,  /* a minute */
+    UNPROVEN_MORE = 512, /* sessions that have shown no certificate, beside one for each node */
+    UNPROVEN_MAX =
+        16384, /* the limit, whatever the number of nodes: unless all nodes come at once, more is a flood */
+    PROVEN_EACH_MAX = 4,    /* sessions of one node over which it is not heard */
+    CROWD_NOTES_MAX = 1,    /* a minute */
     REFUSAL_NOTES_MAX = 20, /* likewise */
     MISFIT_NOTES_MAX = 5,   /* likewise */
 };

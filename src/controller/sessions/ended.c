@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which certificates have ended, for those who have no records. A collector is told of the nodes of its
- * share: before it is given them, and at once when more end. Everybody is told of collectors and controllers,
- * in the order that says how fingerprints are read, because a collector has to pass it on. Nobody is told
- * anew over the same connection: the numbers only rise.
+ * Tells peers without records which certificates have ended. A collector learns of the nodes of its share,
+ * before it gets them and at once when more end. Every peer learns of collectors and controllers, in the
+ * order about fingerprints, because a collector passes that order on. Nothing is repeated over the same
+ * connection: the numbers only rise.
  */
 #include "controller/sessions/collectors_inside.h"
 
@@ -13,7 +13,7 @@
 #include <utlist.h>
 
 enum {
-    LEAST_COLLECTORS_MAX = 1000, /* of 30 bytes, in an order of 64 KiB */
+    LEAST_COLLECTORS_MAX = 1000, /* of 30 bytes each, in an order of 64 KiB */
     FRAME_FULL_BYTES = 60 << 10
 };
 
@@ -33,7 +33,7 @@ static void add_least(void *arg, const struct holder *h)
         json_object_set_new(arg, h->subject, json_hex(h->least));
 }
 
-/* Of those who answer agents: controllers and collectors. */
+/* The peers that answer agents: controllers and collectors. */
 json_t *ended_of_all(const struct agents *a)
 {
     json_t *o = json_object();
@@ -66,7 +66,7 @@ static void send_ended(struct session *s, struct text *t)
     text_clear(t);
 }
 
-/* Before the share, so that nobody is let in by it. */
+/* Before the share, so that the share lets none of them in. */
 void ended_tell(struct session *s, struct member *const *nodes, size_t n)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -102,7 +102,7 @@ void agents_certificate(struct agents *a, const struct holder *h)
     if (m)
         tell_collector(a, m, h->least);
     a->ended |= kind == IDENTITY_CONTROLLER || (m && share_is_collector(a->share, m));
-    if (kind == IDENTITY_CONTROLLER) /* what a process before this one signed counts no more */
+    if (kind == IDENTITY_CONTROLLER) /* orders that an earlier process signed do not count any more */
         DL_FOREACH (a->sessions, s)
             *s->checklist = '\0';
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What agents say of their fingerprints goes to the watch, and what the watch wants to know is asked
- * of them: directly, or through the collector that speaks for them. A collector is believed about
- * nodes of its share of which `changed` has told over its connection, as with heartbeats.
+ * Gives fingerprints that agents report to the watch, and asks agents for what the watch wants to know:
+ * directly, or through the collector that speaks for them. A collector is believed about the nodes of its
+ * share that `changed` has reported over its connection, as with heartbeats.
  *
- * Nothing that is wrong here ends a session: a node whose list is a lie is marked by the watch, and
- * goes on being heard.
+ * A wrong report never ends a session: the watch marks a node whose list is a lie, and the node is still
+ * heard.
  */
 #include "controller/sessions/collectors_inside.h"
 #include "controller/sessions/frames_inside.h"
@@ -18,7 +18,7 @@
 
 enum { NAMES_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */ };
 
-/* Nobody's: who is asked for what stands behind it answers with the fingerprint that it has. */
+/* A fingerprint that no node has: an agent that is asked for its list answers with its own fingerprint. */
 static const char nobodys[] = "0000000000000000000000000000000000000000000000000000000000000000";
 _Static_assert(sizeof nobodys == FINGERPRINT_HEX + 1, "a fingerprint in hex");
 

@@ -5,15 +5,16 @@
 #include "controller/sessions/agents_inside.h"
 
 /*
- * What agents say beside that they live, and what they are told of it: certificates, questions of jobs that
- * are about to start, fingerprints and checks.
+ * Reports of agents beside their heartbeats, and answers to them: certificates, questions of jobs that are
+ * about to start, fingerprints and checks.
  */
 
 /* --- join.c ----------------------------------------------------------------------------------- */
 
 void join_request(struct session *s, const json_t *body);
 void join_renew(struct session *s, const json_t *body);
-/* A node's HELLO was taken: when it came with the certificate that it asked for last, those before it end. */
+/* A node's HELLO was taken. When it came with the certificate that the node asked for last, the earlier
+ * ones end. */
 void join_hello(struct session *s);
 /* Each second. */
 void join_turn(struct agents *a, struct mono now);
@@ -30,7 +31,7 @@ void standings_drop(struct agents *a);
 
 void fingerprints_said(struct session *s, const json_t *body);
 void fingerprints_components(struct session *s, const json_t *body);
-/* What a BATCH says of fingerprints, after what it says of sessions. */
+/* The fingerprints of a BATCH, after its sessions. */
 void fingerprints_batch(struct session *s, const json_t *body);
 /* Asks for components that the watch misses. */
 void fingerprints_second(struct agents *a, struct mono now);
@@ -48,7 +49,7 @@ void checklist_tell(struct session *s);
 void checklist_checks(struct session *s, const json_t *body);
 void checklist_done(struct session *s, const json_t *body);
 void checklist_standing(struct session *s, const json_t *body);
-/* Asks those whose word is out of date to say all anew. */
+/* Asks the nodes whose reports are out of date to report everything again. */
 void checklist_second(struct agents *a, struct mono now);
 /* PASS of a collector. */
 void checklist_passed(struct session *s, const json_t *body);

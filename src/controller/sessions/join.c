@@ -20,7 +20,7 @@
 enum {
     REQUEST_BYTES_MAX = 8 << 10,
     HOST_BYTES_MAX = 64,
-    JOIN_NOTES_MAX = 10 /* a minute, for anybody may try */
+    JOIN_NOTES_MAX = 10 /* a minute, because anybody may try */
 };
 
 static int join_sign(struct agents *a, const char *name, const char *request, char **pem, struct err *e)
@@ -38,7 +38,7 @@ static void join_refuse(struct session *s, const char *name, const struct err *w
     session_refuse(s, why->code, "%s", why->msg);
 }
 
-/* What a commit needs afterwards. */
+/* What the answer needs when the commit is done. */
 struct joining {
     struct session *session;
     bool renews;
@@ -107,7 +107,7 @@ static const char *host_of(const struct session *s, char host[static HOST_BYTES_
     return host;
 }
 
-/* A token that nobody knows costs no signature: anybody may try. */
+/* An unknown token costs no signature, because anybody may try. */
 static void join_ask(struct session *s, const char *token, const char *name, const char *request,
                      const char *machine)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes whose way here is lost: their collector went, or they were given to another one. All members are
- * looked at for that, some in each turn of the loop, however many collectors went at once: in one round the
- * nodes are taken from the sessions that spoke for them and counted, in the next they are excused for as long
- * as so many need to come back. Collectors that go meanwhile wait for the rounds that come after.
+ * Nodes that lost their way here: their collector went, or they were given to another one. All members are
+ * looked at for that, some in each turn of the loop, however many collectors went at once. In one round the
+ * nodes are taken from the sessions that spoke for them and counted; in the next they are excused for as
+ * long as that many nodes need to come back. Collectors that go meanwhile wait for later rounds.
  *
- * A session whose nodes are not all taken from it yet outlives its connection.
+ * A session outlives its connection until all its nodes are taken from it.
  */
 #include "controller/sessions/collectors_inside.h"
 
@@ -17,8 +17,8 @@
 
 enum { MEMBERS_A_TURN = 4096, TURN_EVERY_MS = 1 };
 
-/* Nodes on their way to us, or to another collector, since theirs is lost: each may take as long as it takes
- * to greet all of them. */
+/* Nodes on their way here or to another collector after they lost theirs: each may take as long as all of
+ * them take to be greeted. */
 struct span regain_time(struct agents *a, struct mono now, size_t more)
 {
     if (a->greeted_at.ns < now.ns)
@@ -56,8 +56,8 @@ static void regain_excuse(struct agents *a, struct member *m)
         watch_excuse(a->with.watch, mono_now(), a->regain.more, m);
 }
 
-/* One that belongs to somebody else now: the collector that spoke for it does so no more, and the way to the
- * new one is none of its silence. */
+/* The node belongs to another session now: its old collector does not speak for it any more, and the way
+ * to the new one is not its silence. */
 static void regain_move(struct agents *a, struct member *m)
 {
     const struct observed *o = watch_observed(a->with.watch, m);
@@ -76,8 +76,8 @@ static void regain_begin(struct agents *a, void (*visit)(struct agents *a, struc
     a->regain.at = 0;
 }
 
-/* Those that went until now. One that never responded has lost nobody: else one that comes and goes would
- * excuse for ever. */
+/* The collectors that went until now. One that never responded has lost no nodes: else a collector that
+ * comes and goes would excuse its nodes for ever. */
 static void begin_losses(struct agents *a)
 {
     struct session *s;

@@ -39,10 +39,10 @@ void sent_early(struct agents *a, const struct member *m)
     sent_of(a, m)->early = true;
 }
 
-/* True for one that was sent to this collector before and has come back unheard: there is no way
- * between the two, so it is heard here for a while. So is an agent that left a collector which has not missed
- * it: that one stands still, and would cost it three tries of half a minute. One that began anew does not
- * know where it was heard. */
+/* True for an agent that was sent to this collector before and came back unheard: there is no way between
+ * the two, so it is heard here for a while. The same holds for an agent that left a collector which has
+ * not missed it: that collector stands still, and would cost the agent three tries of half a minute. An
+ * agent that restarted does not know where it was heard. */
 bool sent_came_back(struct agents *a, const struct member *m, uint64_t instance, const struct session *to,
                     struct mono now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is told over sessions: at once to one of them, to a node over the session that speaks for it, or to
- * all of them, some a turn.
+ * Sends to sessions: at once to one session, to a node over the session that speaks for it, or to all of
+ * them, some in each turn.
  */
 #include "controller/sessions/agents_inside.h"
 

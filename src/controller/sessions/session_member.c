@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a session says of a node: of its own, or, as a collector, of one that it speaks for. */
+/* A session's reports about a node: its own node, or, as a collector, one that it speaks for. */
 #include "controller/sessions/collectors_inside.h"
 
 #include "base/log.h"

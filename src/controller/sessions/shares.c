@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For which nodes a collector speaks, and how it is told of them. */
+/* The nodes for which each collector speaks, and how it learns of them. */
 #include "controller/sessions/collectors_inside.h"
 
 #include "base/log.h"
@@ -13,7 +13,7 @@ enum {
     SHARE_BYTES_MAX = 60 << 10 /* below FRAME_BODY_BYTES_MAX */
 };
 
-/* A collector speaks for itself and for the nodes that it was given, and for nobody else. */
+/* A collector speaks for itself and for the nodes of its share alone. */
 struct member *shares_speaks_for(struct session *s, struct member *m)
 {
     if (m && (m == s->member || share_collector_of(s->agents->share, m) == s->member))
@@ -34,12 +34,13 @@ void shares_send(struct session *s, struct member *const *nodes, size_t n)
         names[i] = nodes[i]->name;
     CLEANUP_FREE char *folded = hostlist_fold(names, n);
     for (; strlen(folded) > SHARE_BYTES_MAX; folded = hostlist_fold(names, n)) {
-        /* Those that are left out are sent away by the collector, and are then heard here. */
+        /* The collector sends the remaining nodes away, and they are then heard here. */
         n -= n / 10 + 1;
         free(folded);
     }
     ended_tell(s, nodes, n);
-    if (s->named_max < n + 1) /* with itself; what was taken from it may still be in a batch on its way */
+    if (s->named_max <
+        n + 1) /* with itself; a node that was taken from it may still be in a batch on its way */
         s->named_max = n + 1;
     s->epoch = ++s->agents->epoch;
     log_debug(LOG_COLLECT, "collector %s: share %llu has %zu nodes", s->member->name,
