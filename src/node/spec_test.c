@@ -104,6 +104,37 @@ static void test_an_empty_value_asks_for_nothing(void **state)
     spec_fini(&s);
 }
 
+/* Both have the same fields given, and one value differs. */
+static void test_each_field_makes_a_difference(void **state)
+{
+    static const struct {
+        enum field field;
+        const char *one, *other;
+    } pairs[] = {
+        {FIELD_OS, "Linux.6", "Linux.7"}, {FIELD_CPUS, "2", "3"},
+        {FIELD_SPEED, "1.5", "1.6"},      {FIELD_REAL_MEMORY, "1", "2"},
+        {FIELD_VIRTUAL_MEMORY, "1", "2"}, {FIELD_TMP_DISK, "1", "2"},
+        {FIELD_PARTITION, "1", "2"},      {FIELD_SENSITIVE, "yes", "no"},
+        {FIELD_BORROWED, "yes", "no"},    {FIELD_REMEDIATE, "yes", "no"},
+        {FIELD_GROUP, "1", "2"},          {FIELD_XNAME, "x1000c0s0b0n0", "x1000c0s0b0n1"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct spec a, b;
+        spec_init(&a);
+        spec_init(&b);
+        for (size_t j = 0; j < sizeof pairs / sizeof *pairs; j++) {
+            assert_int_equal(spec_set(&a, pairs[j].field, pairs[j].one, 31, NULL), 0);
+            assert_true(spec_given(&a, pairs[j].field));
+        }
+        spec_copy(&b, &a);
+        assert_true(spec_equal(&a, &b));
+        assert_int_equal(spec_set(&b, pairs[i].field, pairs[i].other, 31, NULL), 0);
+        assert_false(spec_equal(&a, &b));
+        spec_fini(&a);
+        spec_fini(&b);
+    }
+}
+
 static void test_partition_zero_unless_given(void **state)
 {
     struct spec s;
@@ -194,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_bad_values_are_refused_by_name),
         cmocka_unit_test(test_a_bad_value_changes_nothing),
         cmocka_unit_test(test_an_empty_value_asks_for_nothing),
+        cmocka_unit_test(test_each_field_makes_a_difference),
         cmocka_unit_test(test_partition_zero_unless_given),
         cmocka_unit_test(test_releases_compare_by_value),
         cmocka_unit_test(test_a_shortfall_is_said_in_words),
