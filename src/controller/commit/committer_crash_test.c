@@ -28,16 +28,17 @@ enum { NODES = 40, A_LIFE = 5 };
 
 enum moment { MOMENT_NEVER, MOMENT_DECIDED, MOMENT_COMMITTED } breaks_at;
 
-int __real_store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
-                        struct err *e);
-int __wrap_store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
-                        struct err *e);
+/* The names that the linker looks for are reserved ones. */
+int store_commit_really(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
+                        struct err *e) __asm__("__real_store_commit");
+int store_commit_or_break(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
+                          struct err *e) __asm__("__wrap_store_commit");
 
-int __wrap_store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
-                        struct err *e)
+int store_commit_or_break(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
+                          struct err *e)
 {
     assert(breaks_at != MOMENT_DECIDED && "a node has one allocation");
-    int rc = __real_store_commit(s, term, b, revision, e);
+    int rc = store_commit_really(s, term, b, revision, e);
     assert(breaks_at != MOMENT_COMMITTED && "an answer follows its commit");
     return rc;
 }
