@@ -3,6 +3,7 @@
 
 #include "probe/probe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,6 +178,7 @@ const char *inventory_next_body(struct inventory_news *news, size_t *len)
     if (strncmp(line, "b ", 2) != 0)
         return NULL;
     char *end = strchr(line, '\n');
+    assert(end && "inventory_read has seen the end");
     *end = 0;
     news->bodies = end + 1;
     *len = (size_t)(end - line - 2);

@@ -201,7 +201,8 @@ static void print_changed(struct screen *s, const struct text *table, struct tex
         }
         at += len + (at[len] == '\n');
     }
-    qsort(next.lines, next.n_lines, sizeof *next.lines, compare_strings);
+    if (next.n_lines)
+        qsort(next.lines, next.n_lines, sizeof *next.lines, compare_strings);
     forget_lines(s);
     s->lines = next.lines;
     s->n_lines = next.n_lines;

@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 
 struct holder {
@@ -75,6 +76,7 @@ int slots_take(struct slots *s, const struct party *p, struct err *e)
 void slots_give(struct slots *s, const struct party *p)
 {
     struct holder *h = holder_find(s, p->name);
+    assert(h && "a slot is given back by its holder");
     s->taken--;
     if (--h->n == 0)
         holder_remove(s, h);
