@@ -233,23 +233,37 @@ class Checks(unittest.TestCase):
         self.assert_good("check-format", "src/base/a.c", "int a;\n")
         self.assert_fault("check-format", "src/base/a.c", "int a;\nint   b;\n", "src/base/a.c:3: here first")
 
-    def tidy(self, body):
+    def check_compiled(self, tool, body):
         self.tree.write("src/base/a.c", body)
         build = self.tree.root / "build"
         build.mkdir(exist_ok=True)
         (build / "compile_commands.json").write_text(json.dumps(
             [{"directory": str(build), "command": "gcc -Wall -Wsuggest-attribute=cold -c ../src/base/a.c", "file": "../src/base/a.c"}]))
-        run = subprocess.run([sys.executable, "-B", TOOLS / "check-tidy", self.tree.root, build], capture_output=True, text=True,
-                             check=False)
+        run = subprocess.run([sys.executable, "-B", TOOLS / tool, self.tree.root, build], capture_output=True, text=True, check=False)
         return run.returncode, run.stdout + run.stderr
 
     @unittest.skipUnless(shutil.which("clang-tidy"), "there is no clang-tidy here")
     def test_tidy(self):
         shutil.copy(TOOLS.parent / ".clang-tidy", self.tree.root)
-        self.assertEqual(self.tidy("int one(int i);\nint one(int i)\n{\n    return i;\n}\n"), (0, "1 files: no faults\n"))
-        status, said = self.tidy("int one(int i);\nint one(int x)\n{\n    return x;\n}\n")
+        self.assertEqual(self.check_compiled("check-tidy", "int one(int i);\nint one(int i)\n{\n    return i;\n}\n"), (0, "1 files: no faults\n"))
+        status, said = self.check_compiled("check-tidy", "int one(int i);\nint one(int x)\n{\n    return x;\n}\n")
         self.assertEqual(status, 1)
         self.assertIn("src/base/a.c:2: function 'one' has a definition with different parameter names", said)
+
+    @unittest.skipUnless(shutil.which("gcc-12"), "there is no gcc 12 here")
+    def test_analyzer(self):
+        known = self.tree.root / "tools" / "analyzer.txt"
+        known.write_text("# none\n")
+        body = "#include <stdlib.h>\n\nint one_make(void);\nint one_make(void)\n{\n    int *p = malloc(4);\n    return *p;\n}\n"
+        status, said = self.check_compiled("check-analyzer", body)
+        self.assertEqual(status, 1)
+        self.assertIn("src/base/a.c:8: ", said)
+        self.assertIn("[possible-null-dereference in one_make]", said)
+        known.write_text("one_make possible-null-dereference it is a test\none_make use-of-uninitialized-value it is a test\n")
+        self.assertEqual(self.check_compiled("check-analyzer", body), (0, "1 files: no faults\n"))
+        status, said = self.check_compiled("check-analyzer", "int one_make(void);\n")
+        self.assertEqual(status, 1)
+        self.assertIn("tools/analyzer.txt: one_make possible-null-dereference is not found any more", said)
 
     def test_format_is_skipped_with_words(self):
         run = subprocess.run([sys.executable, "-B", TOOLS / "check-format", self.tree.root], env={"PATH": ""},
