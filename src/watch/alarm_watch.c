@@ -5,9 +5,11 @@
  * whatever way its cause went: a restore, an accepted baseline, a person's command, a node that was taken off
  * the list. Those of shared causes begin here as well, so that a new leader tells what its predecessor found.
  */
+#include "watch/alarm.h"
 #include "watch/alarm_watch_inside.h"
 #include "watch/conformity_inside.h"
 #include "watch/inside.h"
+#include "watch/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +33,7 @@ void watch_alarm_end(struct watch *w, enum alarm_kind kind, const char *subject,
 static bool is_open(const struct watch *w, const struct member *m)
 {
     const struct drift *d = drift_of(m);
-    return m->listed &&
-           ((d && d->state != DRIFT_REMEDIED) || w->conformity.known[m->id].proof == CONFORMANCE_DRIFTED);
+    return m->listed && ((d && d->state != DRIFT_REMEDIED) || conformity_is_proven_drifted(w, m));
 }
 
 static bool any_open(const struct watch *w, const char *folded)
@@ -41,7 +42,7 @@ static bool any_open(const struct watch *w, const char *folded)
     hostlist_parse(folded, &nodes, NULL);
     for (size_t i = 0; i < nodes.n; i++) {
         const struct member *m = cluster_find(w->cluster, nodes.names[i]);
-        if (m && m->id < w->n && is_open(w, m))
+        if (m && is_open(w, m))
             return true;
     }
     return false;
@@ -50,19 +51,7 @@ static bool any_open(const struct watch *w, const char *folded)
 static bool alarm_watch_lies(const struct watch *w, const char *node)
 {
     const struct member *m = cluster_find(w->cluster, node);
-    return m && m->listed && m->id < w->n && (w->conformity.known[m->id].flags & KNOWN_LIES);
-}
-
-/* Classes come and go with the configuration. */
-static bool class_alarms(const struct watch *w, const struct alarm *a)
-{
-    for (size_t i = 0; i < w->conformity.n_classes; i++) {
-        CLEANUP_TEXT struct text subject = {0};
-        text_printf(&subject, "class %s", w->conformity.classes[i].name);
-        if (strcmp(subject.s, a->subject) == 0)
-            return a->kind == ALARM_DRIFT ? w->conformity.classes[i].alarm : w->conformity.classes[i].overrun;
-    }
-    return false;
+    return m && m->listed && conformity_lies(w, m);
 }
 
 /* NULL: it stands. */
@@ -74,7 +63,7 @@ static const char *alarm_watch_over(const struct watch *w, const struct alarm *a
         return "the node has shown a list that is right, or is no longer listed";
     if (a->kind == ALARM_DRIFT && *a->nodes)
         return any_open(w, a->nodes) ? NULL : "none of these nodes drifts any more";
-    if ((a->kind == ALARM_DRIFT || a->kind == ALARM_ROLLOUT) && !class_alarms(w, a))
+    if ((a->kind == ALARM_DRIFT || a->kind == ALARM_ROLLOUT) && !conformity_alarms(w, a->kind, a->subject))
         return "there is no such class any more";
     return NULL;
 }

@@ -5,10 +5,10 @@
 #include "health/service.h"
 #include "watch/answer_inside.h"
 #include "watch/forget_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 #include "watch/outside_inside.h"
-#include "watch/trial_begin_inside.h"
 #include "watch/vitals_inside.h"
 
 #include <stdio.h>
@@ -54,11 +54,6 @@ enum result health_worst(const struct watch *w, struct mono now, const struct me
                 said = said_worst(w, now, m, false);
     worst = outside > worst ? outside : worst;
     return said > worst ? said : worst;
-}
-
-bool acts_for(const struct watch *w, const struct member *m)
-{
-    return w->policy.health.limits.act && !cluster_excepts(w->cluster, m);
 }
 
 bool health_excludes(const struct watch *w, struct mono now, const struct member *m)
@@ -204,8 +199,8 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
         return health_of_result(worst);
     size_t n = 0, known = 0;
     bool counts = vitals_speaks(w, m, v);
-    for (size_t i = 0; v && v->said && i < w->vitals.n_checks; i++) {
-        if (!(v->said[i] & SAID_ASSIGNED) || !w->vitals.rules[i].repeats || check_at(w, i)->observe)
+    for (size_t i = 0; v && v->said && i < check_count(w); i++) {
+        if (!(v->said[i] & SAID_ASSIGNED) || !check_rule_of(w, i)->repeats || check_at(w, i)->observe)
             continue;
         enum result r = counts ? said_of(w, at, v, i) : RESULT_UNKNOWN;
         n++;
@@ -251,7 +246,7 @@ static void answer_say(const struct watch *w, struct mono now, const struct memb
 void watch_each_check(const struct watch *w, struct mono now, const struct member *m, said_fn *fn, void *arg)
 {
     CLEANUP_FREE struct said *said = mem_alloc(sizeof *said);
-    for (size_t i = 0; i < w->vitals.n_checks; i++) {
+    for (size_t i = 0; i < check_count(w); i++) {
         if (!check_runs(w, m, i))
             continue;
         answer_say(w, watch_awake(w, now), m, i, said);
@@ -264,7 +259,7 @@ void watch_each_result(const struct watch *w, struct mono now, const struct memb
                        void *arg)
 {
     struct mono at = watch_awake(w, now);
-    for (size_t i = 0; i < w->vitals.n_checks; i++)
+    for (size_t i = 0; i < check_count(w); i++)
         if (check_runs(w, m, i))
             fn(arg, check_at(w, i), said_now(w, at, m, i));
 }
@@ -279,7 +274,7 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
         text_add(why, "it is not heard");
         return false;
     }
-    for (size_t i = 0; i < w->vitals.n_checks; i++) {
+    for (size_t i = 0; i < check_count(w); i++) {
         const struct check *k = check_at(w, i);
         if (!check_repeats(k) || k->observe || !check_runs(w, m, i))
             continue;
@@ -312,12 +307,12 @@ static bool answer_untold(const struct watch *w, struct mono now, const struct m
     bool waits = r && (r->step == STEP_EXAMINE || r->step == STEP_PROVISION || r->step == STEP_REMEDY ||
                        r->step == STEP_REPLACE || r->step == STEP_TEND);
     bool returns = r && (r->step == STEP_PROVISION || r->step == STEP_TEND) && v->stage.ns == r->since.ns;
-    for (size_t i = 0; i < w->vitals.n_checks; i++) {
-        if (!(v->said[i] & SAID_ASSIGNED) || !w->vitals.rules[i].repeats)
+    for (size_t i = 0; i < check_count(w); i++) {
+        if (!(v->said[i] & SAID_ASSIGNED) || !check_rule_of(w, i)->repeats)
             continue;
         uint8_t said = v->said[i] & SAID_RESULT;
         enum result now_is = counts ? said_of(w, now, v, i) : RESULT_UNKNOWN;
-        if (!said || (now_is == RESULT_UNKNOWN && w->vitals.rules[i].age_max_ns < INT64_MAX) ||
+        if (!said || (now_is == RESULT_UNKNOWN && check_rule_of(w, i)->age_max_ns < INT64_MAX) ||
             (said > RESULT_WARN + 1 && !said_fresh(w, now, v, i)) || (waits && now_is != RESULT_OK) ||
             (returns && said_looked(w, v, i).ns < v->stage_at.ns))
             return true;
@@ -328,9 +323,9 @@ static bool answer_untold(const struct watch *w, struct mono now, const struct m
 void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
     struct mono at = watch_awake(w, now);
-    size_t n = w->vitals.n, share = n / UNTOLD_SHARE > UNTOLD_MIN ? n / UNTOLD_SHARE : UNTOLD_MIN;
+    size_t n = vitals_count(w), share = n / UNTOLD_SHARE > UNTOLD_MIN ? n / UNTOLD_SHARE : UNTOLD_MIN;
     for (size_t id = 0; id < n; id++) {
-        struct vitals *v = w->vitals.of[id];
+        struct vitals *v = vitals_by_id(w, id);
         struct member *m = cluster_by_id(w->cluster, (uint32_t)id);
         bool turn = (id + n - w->answers.untold_from) % n < share;
         if (!v || !(turn || v->n_sayings || member_treated(m)) ||

@@ -11,8 +11,6 @@
 
 /* The worst that its checks say, and its incidents are; OK without. */
 enum result health_worst(const struct watch *w, struct mono now, const struct member *m);
-/* Fettle acts for m: health does, and neither m nor its class is excepted. */
-bool acts_for(const struct watch *w, const struct member *m);
 /* m takes no new work for its health, as far as that is known (service.tbl). */
 bool health_excludes(const struct watch *w, struct mono now, const struct member *m);
 /* Says in f what follows from m's health for new work, or would follow. */

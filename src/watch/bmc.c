@@ -13,8 +13,9 @@
 #include "base/digest.h"
 #include "watch/bmc_inside.h"
 #include "watch/conformity_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
-#include "watch/lost_inside.h"
+#include "watch/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,18 +108,12 @@ void watch_bmcs_to_ask(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 
 /* --- what it said ------------------------------------------------------------------------------ */
 
-struct listing *bmc_listing(const struct watch *w, const struct member *m)
-{
-    bool is_mute = m->id < w->n && w->bmcs.of[m->id].mute;
-    return m->bmc && is_mute ? w->bmcs.mute : m->bmc;
-}
-
 static void set_mute(struct watch *w, struct bmc_asking *b, const struct member *m, bool is)
 {
     if (b->mute == is)
         return;
     b->mute = is;
-    conformity_bmc(w, m);
+    conformity_bmc(w, m, is);
 }
 
 /* Something else than is recorded; NULL: nothing any more. */
@@ -188,18 +183,18 @@ static void take_silence(struct watch *w, struct mono now, struct member *m)
     b->due_ds = due_in(w, now, is_locked(w, m) ? LOCKED_S : AGAIN_S);
 }
 
-void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is)
+bool bmc_answered(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is)
 {
     struct bmc_asking *b = asking_of(w, m);
     if (!b->asked)
-        return;
+        return false;
     b->asked = false;
     w->bmcs.asked--;
     if (is->answered || is->none)
-        take_answer(w, watch_observed_at(w, now), m, is);
+        take_answer(w, now, m, is);
     else
-        take_silence(w, watch_observed_at(w, now), m);
-    lost_answered(w, now, m, is);
+        take_silence(w, now, m);
+    return true;
 }
 
 /* What finds no room waits for the next sweep. */
@@ -245,33 +240,15 @@ void bmcs_reconfigure(struct watch *w)
     }
 }
 
-/* One list for all of them, whatever is the matter with each. */
-void bmc_create(struct watch *w)
-{
-    struct listings *all = cluster_listings(w->cluster);
-    struct components c = {0};
-    components_add(&c, COMPONENT_REDFISH "*", COMPONENT_UNKNOWN, "the BMC does not answer", NULL);
-    components_sort(&c, NULL);
-    const struct fingerprint id = components_fingerprint(&c);
-    w->bmcs.mute = listings_get(all, &id);
-    listing_fill(all, w->bmcs.mute, &c, NULL);
-    components_fini(&c);
-}
-
-void bmcs_reserve(struct watch *w, size_t members)
-{
-    w->bmcs.of = mem_grow(w->bmcs.of, members * sizeof *w->bmcs.of);
-}
-
 void bmcs_grow(struct watch *w, size_t from, size_t n)
 {
+    w->bmcs.of = mem_grow(w->bmcs.of, w->cap * sizeof *w->bmcs.of);
     for (size_t i = from; i < n; i++)
         w->bmcs.of[i] = (struct bmc_asking){0};
 }
 
 void bmc_destroy(struct watch *w)
 {
-    listing_unref(cluster_listings(w->cluster), w->bmcs.mute);
     json_decref(w->bmcs.news);
     free(w->bmcs.of);
 }

@@ -28,12 +28,10 @@ void bmcs_end_sweep(struct watch *w);
 void bmc_want(struct watch *w, const struct member *m);
 bool bmc_is_asked(const struct watch *w, struct mono now, const struct member *m); /* or about to be */
 void bmc_boot(struct watch *w, struct mono now, const struct member *m);           /* m came up anew */
+/* What m's BMC said, or that it did not answer. False: it was not asked. */
+bool bmc_answered(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is);
 /* Other BMCs may be configured now. */
 void bmcs_reconfigure(struct watch *w);
-/* What m's BMC tells, as it counts now; NULL: nothing. Borrowed. */
-struct listing *bmc_listing(const struct watch *w, const struct member *m);
-void bmc_create(struct watch *w);
-void bmcs_reserve(struct watch *w, size_t members);     /* memory for so many members */
 void bmcs_grow(struct watch *w, size_t from, size_t n); /* members up to n - 1 are there */
 void bmc_destroy(struct watch *w);
 
@@ -42,7 +40,6 @@ struct bmcs {
     bool wanted;           /* of some node the BMC is to be asked; */
     unsigned asked;        /* so many were, and have not answered yet */
     json_t *news;          /* what BMCs tell now, and is to be written down; NULL for none */
-    struct listing *mute;  /* what counts of one that does not answer */
 };
 
 #endif

@@ -13,15 +13,14 @@
  *
  * The boots that are accounted for stand in the records: that of service, of the repair, and of the finding.
  */
+#include "node/action.h"
 #include "watch/boot_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
-#include "watch/machine_inside.h"
-#include "watch/operation_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

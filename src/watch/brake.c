@@ -4,200 +4,25 @@
  * begun. Asked before a node is isolated and again right before anything is done to it. Whoever is kept in
  * service by a brake is marked in its health, and takes no new work.
  */
-#include "watch/answer_inside.h"
+#include "node/action.h"
 #include "watch/brake_inside.h"
 #include "watch/budget_inside.h"
-#include "watch/choose_inside.h"
-#include "watch/conformity_inside.h"
+#include "watch/evidence_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
-#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/lost_inside.h"
-#include "watch/machine_inside.h"
-#include "watch/operation_inside.h"
-#include "watch/override_inside.h"
-#include "watch/repair_inside.h"
 #include "watch/shared_inside.h"
-#include "watch/trial_inside.h"
 #include "watch/vitals_inside.h"
-#include "watch/window_inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WEEK_S = 7 * 86400, WORK_NAMED_MAX = 8 };
-
-/* --- people ----------------------------------------------------------------------------------- */
-
-bool person_holds(const struct member *m)
-{
-    return member_held_by(m, CLAIM_DRAIN) || member_held_by(m, CLAIM_DOWN);
-}
-
-json_t *slurm_recorded(const struct watch *w, const struct member *m)
-{
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "effect/slurm.%s", m->name);
-    const char *value = cluster_effect_value(w->cluster, key.s);
-    return value ? json_read(value, strlen(value), NULL) : NULL;
-}
-
-/* --- the latch -------------------------------------------------------------------------------- */
-
-bool watch_latched(const struct watch *w)
-{
-    return w->brake.tripped || cluster_switch(w->cluster, "latch");
-}
-
-static void propose_latch(struct watch *w)
-{
-    const struct hostlist nobody = {0};
-    CLEANUP_TEXT struct text t = {0};
-    char window[32];
-    text_printf(&t, "%u nodes would have been isolated within %s", w->policy.health.limits.surge,
-                span_human(w->policy.health.limits.surge_window, window));
-    w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SWITCH,
-                                                   .nodes = &nobody,
-                                                   .reason = t.s,
-                                                   .switched = {.name = "latch", .on = true}});
-}
-
-/* Isolations of leaders before count by when they were recorded; one that is of the future as one of now. Who
- * had to wait is still ill, and counted by this one. */
-void brake_load(struct watch *w, struct mono now)
-{
-    const struct wall *at;
-    size_t n = cluster_isolations(w->cluster, &at);
-    if (w->brake.surge_loaded)
-        return;
-    w->brake.surge_loaded = true;
-    w->brake.surge = mem_grow(w->brake.surge, (n + 1) * sizeof *w->brake.surge);
-    for (size_t i = 0; i < n; i++) {
-        int64_t age_ns = w->wall.ns - at[i].ns;
-        w->brake.surge[w->brake.n_surge++].ns = now.ns - (age_ns > 0 ? age_ns : 0);
-    }
-}
-
-/* Each node counts once for what is wrong with it, also when it has to wait. */
-static void count_surge(struct watch *w, struct mono now, const struct member *m, struct wall since)
-{
-    struct vitals *v = vitals_of(w, m);
-    const struct health_policy *p = &w->policy.health;
-    if (v->counted || !p->limits.surge || w->wall.ns - since.ns >= p->limits.surge_window.ns)
-        return;
-    v->counted = true;
-    if (watch_latched(w))
-        return;
-    size_t kept = 0;
-    for (size_t i = 0; i < w->brake.n_surge; i++)
-        if (mono_sub(now, w->brake.surge[i]).ns < p->limits.surge_window.ns)
-            w->brake.surge[kept++] = w->brake.surge[i];
-    w->brake.surge = mem_grow(w->brake.surge, (kept + 1) * sizeof *w->brake.surge);
-    w->brake.surge[kept++] = now;
-    w->brake.n_surge = kept;
-    if (kept < p->limits.surge)
-        return;
-    CLEANUP_TEXT struct text t = {0};
-    char window[32];
-    text_printf(&t, "%zu nodes would be isolated within %s: nobody is until a person lets go of the latch",
-                kept, span_human(p->limits.surge_window, window));
-    w->brake.tripped = true;
-    alarms_raise(&w->alarms, ALARM_SURGE, "", m->name, t.s, w->wall);
-    propose_latch(w);
-}
-
-/* What was counted before a person let go counts no more. One that tripped under an earlier leader still
- * holds. */
-static void follow_latch(struct watch *w)
-{
-    const char *held = cluster_switch(w->cluster, "latch");
-    if (held)
-        w->brake.tripped = false;
-    else if (w->brake.tripped)
-        propose_latch(w);
-    if (held && !w->brake.latched && !alarms_find(&w->alarms, ALARM_SURGE, ""))
-        alarms_raise(&w->alarms, ALARM_SURGE, "", "", held, w->wall);
-    if (w->brake.latched && !held) {
-        w->brake.n_surge = 0;
-        alarms_end(&w->alarms, ALARM_SURGE, "", "a person let go of the latch; nodes are isolated again");
-    }
-    w->brake.latched = held != NULL;
-}
-
-/* --- before a node is isolated ---------------------------------------------------------------- */
-
-int brake_stopped(const struct watch *w, struct err *e)
-{
-    const char *stop = cluster_switch(w->cluster, "stop"), *latch = cluster_switch(w->cluster, "latch");
-    if (!w->policy.health.limits.act)
-        return err_set(e, -EAGAIN, "health is only observed");
-    if (stop)
-        return err_set(e, -EAGAIN, "everything is stopped: %s", stop);
-    if (latch || w->brake.tripped)
-        return err_set(e, -EAGAIN, "the latch is on%s%s", latch ? ": " : "", latch ? latch : "");
-    return 0;
-}
-
-/* Nobody but Fettle wants it out or works on it, and it may be that it is taken out. */
-static bool is_held_by_nobody(const struct watch *w, const struct member *m)
-{
-    return acts_for(w, m) && m->admitted && !member_repair(m) && !repair_comes_up(w, m) && !person_holds(m) &&
-           !window_of(w, m);
-}
-
-/* There is room for m among those that are out; it has it from now on. */
-static bool take_room(struct watch *w, const struct member *m)
-{
-    struct vitals *v = vitals_of(w, m);
-    struct budget full;
-    if (brake_stopped(w, NULL) < 0) {
-        budget_waits(w, v);
-        return false;
-    }
-    if (!v->isolating && !budget_allows(w, m, v->patient ? 0 : 1, &full)) {
-        trials_yield(w);
-        budget_tell(w, m, &full);
-        return false;
-    }
-    v->waits = false;
-    v->isolating = true;
-    budget_patient(w, m);
-    return true;
-}
-
-bool brake_isolate(struct watch *w, struct mono now, const struct member *m, struct wall since)
-{
-    if (!is_held_by_nobody(w, m))
-        return false;
-    count_surge(w, now, m, since);
-    return take_room(w, m);
-}
-
-void brake_swapped(struct watch *w, const struct member *m)
-{
-    if (!acts_for(w, m) || !m->admitted || member_repair(m))
-        return;
-    vitals_of(w, m)->isolating = true;
-    budget_patient(w, m);
-}
-
-bool brake_maintain(struct watch *w, const struct member *m)
-{
-    return is_held_by_nobody(w, m) && take_room(w, m);
-}
-
 /* --- before something is done ----------------------------------------------------------------- */
-
-unsigned remedies_of_week(const struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repairs(m);
-    unsigned n = 0;
-    for (size_t i = 0; r && i < r->n_attempts; i++)
-        n += r->attempts[i].verdict != '0' && w->wall.ns - r->attempts[i].at.ns < span_s(WEEK_S).ns;
-    return n;
-}
 
 /* It has to follow what was done last, and is the rest of it: nobody asks for evidence of half a remedy. */
 static bool brake_follows(const struct watch *w, const struct member *m, const struct remedy *remedy)
@@ -233,28 +58,6 @@ static int check_evidence(const struct watch *w, struct mono now, const struct m
     return remedy_wanted(w, now, m, remedy)
                ? err_set(e, -EAGAIN, "nothing was seen a moment ago of what is wrong with it")
                : err_set(e, -EBUSY, "what was wrong with it is over");
-}
-
-bool maintenance_wants(const struct member *m, const struct remedy *remedy)
-{
-    return member_restarts(m) ? action_of(remedy->run).effect == ACTION_RESTARTS
-                              : member_maintenance(m) && strcmp(remedy->run, "replace") == 0;
-}
-
-void work_say(const struct watch *w, const struct member *m, struct text *out)
-{
-    const struct observed *o = watch_observed(w, m);
-    CLEANUP_JSON json_t *running = o->running ? json_read(o->running, strlen(o->running), NULL) : NULL;
-    enum work work = watch_work(w, m);
-    text_add(out, work == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
-    if (o->work == WORK_BUSY)
-        text_add(out, ":");
-    for (size_t i = 0; o->work == WORK_BUSY && i < json_array_size(running) && i < WORK_NAMED_MAX; i++)
-        text_printf(out, "%s %s", i ? "," : "", json_string_value(json_array_get(running, i)));
-    if (json_array_size(running) > WORK_NAMED_MAX)
-        text_printf(out, " and %zu more", json_array_size(running) - WORK_NAMED_MAX);
-    if (work == WORK_BUSY && o->work != WORK_BUSY)
-        text_add(out, ", as the scheduler says");
 }
 
 /* What has to be so whatever is done to m. */
@@ -433,15 +236,3 @@ int watch_may_operate(struct watch *w, struct mono now, const struct member *m, 
 }
 
 /* --- the sweep -------------------------------------------------------------------------------- */
-
-void brake_end_sweep(struct watch *w)
-{
-    follow_latch(w);
-    budgets_end_sweep(w);
-}
-
-void brake_destroy(struct watch *w)
-{
-    budgets_destroy(w);
-    free(w->brake.surge);
-}

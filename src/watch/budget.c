@@ -4,9 +4,10 @@
  * rack and a partition. Who is out counts from the proposal on, not from the record: ten findings of the same
  * moment see each other.
  */
+#include "watch/alarm.h"
 #include "watch/budget_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
-#include "watch/trial_inside.h"
 #include "watch/vitals_inside.h"
 
 #include <stdio.h>

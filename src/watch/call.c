@@ -7,7 +7,10 @@
  */
 #include "watch/call_inside.h"
 #include "watch/called_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
+#include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <stdlib.h>
 
@@ -119,4 +122,16 @@ void calls_destroy(struct watch *w)
         free(w->calls.told[call].ids);
         free(w->calls.found[call].ids);
     }
+}
+
+bool is_put_into_service(const struct watch *w, const struct member *m)
+{
+    const char *boot = watch_observed(w, m)->boot;
+    return watch_live(w, m) && !member_repair(m) && !repair_comes_up(w, m) &&
+           (!m->admitted || (*boot && strcmp(m->boot, boot) != 0));
+}
+
+bool is_heard(const struct watch *w, const struct member *m)
+{
+    return watch_live(w, m) && !repair_comes_up(w, m);
 }

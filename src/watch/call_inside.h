@@ -12,6 +12,10 @@
 /* ADMIT, AGAIN: put into service, for the first time or on another boot. */
 enum call { CALL_ADMIT, CALL_AGAIN, CALL_HEARD, CALL_DRAINED, CALL_DRAINING, CALL_KINDS };
 
+/* Nothing has to pass first, and the record does not say that it is in service on this boot. */
+bool is_put_into_service(const struct watch *w, const struct member *m);
+/* And held for its checks, where they have to pass first: no work lands in between. */
+bool is_heard(const struct watch *w, const struct member *m);
 /* Found by the sweep under way. */
 void call_add(struct watch *w, enum call call, const struct member *m);
 void calls_end_sweep(struct watch *w);

@@ -4,11 +4,10 @@
  * hardware's is kept from it.
  */
 #include "node/action.h"
-#include "watch/brake_inside.h"
 #include "watch/choose_inside.h"
-#include "watch/conformity_inside.h"
+#include "watch/evidence_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
-#include "watch/incident_inside.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 
@@ -93,11 +92,6 @@ static uint64_t draw_of(const struct member *m, const struct repair *r)
         for (const char *p = texts[i]; *p; p++)
             sum = (sum ^ (unsigned char)*p) * UINT64_C(1099511628211);
     return (sum ^ (r ? r->n_attempts : 0)) * UINT64_C(1099511628211);
-}
-
-enum work repair_work(const struct watch *w, const struct member *m)
-{
-    return lost_finding(w, m) ? lost_work(w, m) : watch_work(w, m);
 }
 
 static const char *bar_of(const struct watch *w, const struct attempt_record *a, enum refusal refusal,
@@ -186,12 +180,6 @@ int64_t choice_cost(const struct choice *c)
         if (c->candidates[i].remedy == c->chosen)
             return c->candidates[i].expected;
     return 0;
-}
-
-bool remedy_is_gentle(const struct remedy *r)
-{
-    return action_is_shell(action_of(r->run)) && r->disturbs == 0 && r->needs == NEEDS_NOTHING &&
-           !r->approval && !r->dry;
 }
 
 enum { NOTHING_DONE_MAX = 3, NOTHING_DONE_S = 3600 };

@@ -8,8 +8,6 @@
  * Which remedy a node gets. It has no state of its own.
  */
 
-/* What runs on m, for whoever wants to repair it. */
-enum work repair_work(const struct watch *w, const struct member *m);
 /* What would be done for m now. undone: of the attempt under way nothing was done, and it is no try; and
  * why, where it was refused. */
 void repair_choose(const struct watch *w, struct mono now, const struct member *m, bool undone,
@@ -26,7 +24,5 @@ const struct remedy *repair_gentle(const struct watch *w, struct mono now, const
                                    struct choice *out);
 /* What the remedy that was chosen is expected to cost; 0 without one. */
 int64_t choice_cost(const struct choice *c);
-/* A remedy that may be applied to a node in service: it takes no node away, and asks for nobody. */
-bool remedy_is_gentle(const struct remedy *r);
 
 #endif

@@ -12,15 +12,13 @@
  * What is proven (known.proof) follows from the fingerprint alone. What is shown follows from the
  * record, too: drift that was found before is there until the opposite is proven, whoever leads.
  */
+#include "watch/conformity.h"
 #include "base/digest.h"
-#include "watch/answer_inside.h"
-#include "watch/bmc_inside.h"
+#include "watch/alarm.h"
 #include "watch/conformity_inside.h"
-#include "watch/held_inside.h"
 #include "watch/inside.h"
-#include "watch/repair_inside.h"
 #include "watch/spell_inside.h"
-#include "watch/window_inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,26 +28,6 @@ enum {
     WORK_A_TICK = 4096,   /* components; about a millisecond */
     PRESSING_WORK = 32768 /* beyond it, for sensitive nodes: work must not land on a drifted one */
 };
-
-const struct node_class *class_of(const struct watch *w, const struct member *m)
-{
-    return &cluster_classes(w->cluster)->list[m->class];
-}
-
-const struct baseline *baseline_of(const struct watch *w, const struct member *m)
-{
-    return cluster_baseline(w->cluster, class_of(w, m)->name);
-}
-
-const struct drift *drift_of(const struct member *m)
-{
-    return m->past ? m->past->drift : NULL;
-}
-
-static struct watch *conformity_writable(const struct watch *w)
-{
-    return (struct watch *)(uintptr_t)w; /* for what is only kept to be found sooner */
-}
 
 /* --- kinds ----------------------------------------------------------------------------------- */
 
@@ -105,15 +83,23 @@ static bool kind_join(struct watch *w, struct kind *k)
     return true;
 }
 
+/* What the BMC of m tells, as it counts now; NULL: nothing. */
+static struct listing *bmc_listing(const struct watch *w, const struct member *m)
+{
+    bool is_mute = m->id < w->n && (w->conformity.known[m->id].flags & KNOWN_MUTE);
+    return m->bmc && is_mute ? w->conformity.mute : m->bmc;
+}
+
 /* It is not m's any more: its class, or what its BMC tells, is another. */
 static bool kind_is_old(const struct watch *w, const struct member *m, const struct kind *k)
 {
     return k->key.class != m->class || k->bmc != bmc_listing(w, m);
 }
 
-void conformity_bmc(struct watch *w, const struct member *m)
+void conformity_bmc(struct watch *w, const struct member *m, bool is_mute)
 {
-    known_of(w, m)->flags |= KNOWN_DIRTY;
+    struct known *k = known_of(w, m);
+    k->flags = (uint16_t)((k->flags & ~KNOWN_MUTE) | (is_mute ? KNOWN_MUTE : 0) | KNOWN_DIRTY);
 }
 
 void conformity_set_kind(struct watch *w, struct member *m, const struct fingerprint *id)
@@ -233,7 +219,7 @@ static void set_cohort(struct watch *w, const struct member *m, const struct fin
     if (was ? id && fingerprint_equal(&was->id, id) : !id)
         return;
     cohorts_set(w->conformity.cohorts, m->id, id);
-    w->conformity.rows[m->id].cohort = cohorts_number_of(w->conformity.cohorts, m->id);
+    w->conformity.known[m->id].cohort = cohorts_number_of(w->conformity.cohorts, m->id);
 }
 
 static void conformity_settle(struct watch *w, struct mono now, const struct member *m, struct known *k,
@@ -294,9 +280,52 @@ void conformity_boot(struct watch *w, struct mono now, struct member *m)
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
+static const struct known *known_if_met(const struct watch *w, const struct member *m)
+{
+    static const struct known unmet = {.flags = KNOWN_DIRTY};
+    return m->id < w->n ? &w->conformity.known[m->id] : &unmet;
+}
+
+bool conformity_is_proven_drifted(const struct watch *w, const struct member *m)
+{
+    return known_if_met(w, m)->proof == CONFORMANCE_DRIFTED;
+}
+
+bool conformity_lies(const struct watch *w, const struct member *m)
+{
+    return known_if_met(w, m)->flags & KNOWN_LIES;
+}
+
+bool conformity_is_short(const struct watch *w, const struct member *m)
+{
+    return known_if_met(w, m)->flags & KNOWN_SHORT;
+}
+
+uint32_t conformity_cohort(const struct watch *w, const struct member *m)
+{
+    return known_if_met(w, m)->cohort;
+}
+
+/* Classes come and go with the configuration. */
+bool conformity_alarms(const struct watch *w, enum alarm_kind kind, const char *subject)
+{
+    for (size_t i = 0; i < w->conformity.n_classes; i++) {
+        CLEANUP_TEXT struct text name = {0};
+        text_printf(&name, "class %s", w->conformity.classes[i].name);
+        if (strcmp(name.s, subject) == 0)
+            return kind == ALARM_DRIFT ? w->conformity.classes[i].alarm : w->conformity.classes[i].overrun;
+    }
+    return false;
+}
+
+int64_t conformity_work_left(const struct watch *w)
+{
+    return w->conformity.work_left;
+}
+
 enum conformance conformity_shown(const struct watch *w, const struct member *m)
 {
-    const struct known *k = known_of(conformity_writable(w), m);
+    const struct known *k = known_if_met(w, m);
     const struct drift *d = drift_of(m);
     bool proven = k->proof == CONFORMANCE_CONFORMANT && !(k->flags & KNOWN_FLAPS);
     if (d && d->state != DRIFT_REMEDIED && !proven)
@@ -318,113 +347,6 @@ void row_shortfall(struct watch *w, const struct member *m)
     else if (!lacks && k->lacks && m->listed)
         w->sink.notice(w->sink.arg, "node.sufficient", m->name, "has what its specification says");
     k->lacks = lacks;
-}
-
-/* Where the lifecycle does not say it. */
-static enum place_pass pass_of(enum why w)
-{
-    switch (w) {
-    case WHYS:
-    case WHY_UNREAD:
-    case WHY_OBSERVED: return PASS_NONE;
-    case WHY_UNLISTED: return PASS_UNLISTED;
-    case WHY_CLAIMS: return PASS_DRAINED;
-    case WHY_FIRST:
-    case WHY_NEVER:
-    case WHY_COMES_UP:
-    case WHY_LIFECYCLE:
-    case WHY_INVENTORY: return PASS_NOT_READY;
-    case WHY_LATE:
-    case WHY_SILENT:
-    case WHY_UNHEARD:
-    case WHY_AGAIN:
-    case WHY_LIVENESS: return PASS_NOT_HEARD;
-    case WHY_RETURNING:
-    case WHY_WINDOW:
-    case WHY_ELSEWHERE: return PASS_ELSEWHERE;
-    case WHY_SHORTFALL: return PASS_SHORTFALL;
-    case WHY_HEALTH: return PASS_ILL;
-    }
-    return PASS_NONE;
-}
-
-/* A node that nothing holds and that is in service; else what it is in. */
-static enum place_pass pass_held(const struct member *m, const struct agreed *a, enum why w)
-{
-    if (a->listed && (member_held_by(m, CLAIM_DRIFT) || member_held_by(m, CLAIM_OVERDUE)))
-        return PASS_DRIFT;
-    switch (lifecycle_of(a)) {
-    case LIFECYCLE_UNLISTED: return PASS_UNLISTED;
-    case LIFECYCLE_DOWN: return PASS_DOWN;
-    case LIFECYCLE_DRAINING:
-    case LIFECYCLE_DRAINED: return a->returning && !a->drain ? PASS_ELSEWHERE : PASS_DRAINED;
-    case LIFECYCLE_EXAMINING:
-    case LIFECYCLE_REMEDIATING:
-    case LIFECYCLE_REPLACING:
-    case LIFECYCLE_WORK_QUEUE:
-    case LIFECYCLE_QUARANTINED:
-    case LIFECYCLE_RETIRED: return PASS_REPAIR;
-    case LIFECYCLE_NEW:
-    case LIFECYCLE_PROVISIONING: return PASS_NOT_READY;
-    case LIFECYCLE_AVAILABLE:
-    case LIFECYCLES: break;
-    }
-    return pass_of(w);
-}
-
-/* As watch_fitness, without words. */
-static enum why conformity_obstacle(const struct watch *w, const struct member *m, const struct agreed *a)
-{
-    const struct observed *o = &w->seen[m->id];
-    struct fitness f = {.agreed = *a,
-                        .liveness = o->beat.liveness,
-                        .work = watch_work(w, m),
-                        .shortfall = w->conformity.known[m->id].flags & KNOWN_SHORT ? "short" : NULL,
-                        .reported = o->report.json != NULL,
-                        .window = window_of(w, m),
-                        .comes_up = repair_comes_up(w, m),
-                        .ill = health_excludes(w, watch_awake(w, w->last_tick), m)};
-    held_fitness(w, m, &f);
-    return lifecycle_obstacle(&f);
-}
-
-/* What was repaired lately is likelier to fail than what was not. */
-static const struct span LATELY = {INT64_C(86400) * 1000000000};
-
-static bool was_repaired(const struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repairs(m);
-    return r && r->n_attempts > 0 && w->wall.ns - r->attempts[r->n_attempts - 1].at.ns < LATELY.ns;
-}
-
-/* By what it said last. Where nothing runs as far as is known, somebody left something behind. */
-static bool is_cramped(const struct report *r)
-{
-    enum { BUSY_PERCENT = 50, HOT_CELSIUS = 80 };
-    bool is_full = r->free_memory_mb.known && r->real_memory_mb.known &&
-                   r->free_memory_mb.value < r->real_memory_mb.value / 2;
-    return is_full || (r->gpu_use.known && r->gpu_use.value >= BUSY_PERCENT) ||
-           (r->gpu_celsius.known && r->gpu_celsius.value >= HOT_CELSIUS);
-}
-
-void row_refresh(struct watch *w, const struct member *m)
-{
-    watch_of(w, m);
-    enum work work = watch_work(w, m);
-    struct place_row *r = &w->conformity.rows[m->id];
-    struct agreed a = member_agreed(m);
-    enum conformance shown = conformity_shown(w, m);
-    r->group = m->spec.group;
-    r->class = (uint8_t)(m->class > UINT8_MAX ? UINT8_MAX : m->class);
-    r->drifted = shown == CONFORMANCE_DRIFTED;
-    r->unproven = shown == CONFORMANCE_UNKNOWN;
-    r->repaired = was_repaired(w, m);
-    r->cramped = is_cramped(&w->seen[m->id].report);
-    enum why why = conformity_obstacle(w, m, &a);
-    r->pass = (uint8_t)(why != WHYS            ? pass_held(m, &a, why)
-                        : work == WORK_BUSY    ? PASS_BUSY
-                        : work == WORK_UNKNOWN ? PASS_WORK_UNKNOWN
-                                               : PASS_NONE);
 }
 
 /* --- classes and rollouts -------------------------------------------------------------------- */
@@ -508,24 +430,31 @@ void conformity_tick(struct watch *w)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+/* What counts of each BMC that does not answer: one list for all of them. */
+static struct listing *mute_listing(struct listings *all)
+{
+    struct components c = {0};
+    components_add(&c, COMPONENT_REDFISH "*", COMPONENT_UNKNOWN, "the BMC does not answer", NULL);
+    components_sort(&c, NULL);
+    const struct fingerprint id = components_fingerprint(&c);
+    struct listing *mute = listings_get(all, &id);
+    listing_fill(all, mute, &c, NULL);
+    components_fini(&c);
+    return mute;
+}
+
 void conformity_create(struct watch *w)
 {
+    w->conformity.mute = mute_listing(cluster_listings(w->cluster));
     w->conformity.cohorts = cohorts_create();
     conformity_reconfigure(w);
 }
 
-void conformity_reserve(struct watch *w, size_t members)
-{
-    w->conformity.known = mem_grow(w->conformity.known, members * sizeof *w->conformity.known);
-    w->conformity.rows = mem_grow(w->conformity.rows, members * sizeof *w->conformity.rows);
-}
-
 void conformity_grow(struct watch *w, size_t from, size_t n)
 {
-    for (size_t i = from; i < n; i++) {
+    w->conformity.known = mem_grow(w->conformity.known, w->cap * sizeof *w->conformity.known);
+    for (size_t i = from; i < n; i++)
         w->conformity.known[i] = (struct known){.flags = KNOWN_DIRTY};
-        w->conformity.rows[i] = (struct place_row){0};
-    }
     for (size_t i = from; i < n; i++) {
         const struct member *m = cluster_by_id(w->cluster, (uint32_t)i);
         if (m->class < w->conformity.n_classes && w->conformity.classes[m->class].rolls &&
@@ -545,8 +474,8 @@ void conformity_destroy(struct watch *w)
 {
     for (size_t i = 0; i < w->n; i++)
         kind_unref(w, w->conformity.known[i].kind);
+    listing_unref(cluster_listings(w->cluster), w->conformity.mute);
     cohorts_destroy(w->conformity.cohorts);
     free(w->conformity.classes);
     free(w->conformity.known);
-    free(w->conformity.rows);
 }

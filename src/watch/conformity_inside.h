@@ -49,7 +49,8 @@ enum {
     KNOWN_ROLLED = 32, /* it is what the rollout leads to */
     KNOWN_FLAPS = 64,
     KNOWN_SHORT = 128, /* it has less than specified */
-    KNOWN_SHOWN = 256  /* it has shown a list that was right, under this leader */
+    KNOWN_SHOWN = 256, /* it has shown a list that was right, under this leader */
+    KNOWN_MUTE = 512   /* its BMC does not answer: what it told is not known any more */
 };
 
 /* What is known of one member beside what was observed. */
@@ -59,6 +60,7 @@ struct known {
     uint32_t seen_ds;     /* the same, when it was proposed last to write down what it is */
     uint16_t epoch;       /* of baselines and classes, when it was judged */
     uint16_t flags;
+    uint32_t cohort; /* its number among w->conformity.cohorts; COHORT_NONE: in none */
     uint32_t
         lacks; /* hash of how its report falls short of its specification, as last told; 0: it does not */
     uint8_t proof : 2; /* enum conformance: what its fingerprint proves, whatever is recorded */
@@ -83,8 +85,6 @@ struct class_state {
 
 void conformity_create(struct watch *w);
 void conformity_destroy(struct watch *w);
-/* Memory for so many members. */
-void conformity_reserve(struct watch *w, size_t members);
 /* Room for members up to n - 1; the first `from` have been there. */
 void conformity_grow(struct watch *w, size_t from, size_t n);
 /* Classes may be other ones now: everything is judged anew, in the sweeps to come. */
@@ -99,29 +99,36 @@ bool conformity_look(struct watch *w, struct mono now, struct member *m, bool mu
 bool conformity_pressing(const struct watch *w, const struct member *m);
 void conformity_boot(struct watch *w, struct mono now, struct member *m); /* it came up anew */
 void conformity_set_kind(struct watch *w, struct member *m, const struct fingerprint *id);
-void conformity_bmc(struct watch *w,
-                    const struct member *m); /* its BMC tells something else, or nothing now */
+/* Its BMC tells something else; mute: it does not answer, and what it told is not known any more. */
+void conformity_bmc(struct watch *w, const struct member *m, bool is_mute);
 /* True when a kind differs from what a node was seen to be in ignored components alone; also while that is
  * to be found out in another tick. */
 bool conformity_trifle(struct watch *w, struct kind *k, const struct listing *seen);
 struct kind *kind_ref(struct kind *k);
 void kind_unref(struct watch *w, struct kind *k);
 struct known *known_of(struct watch *w, const struct member *m);
-void row_refresh(struct watch *w, const struct member *m);
 /* The report or the specification is another one: judges the one by the other, and says so when the answer is
  * new. */
 void row_shortfall(struct watch *w, const struct member *m);
 /* What is said of a member: drift that is recorded stands until the opposite is proven. */
 enum conformance conformity_shown(const struct watch *w, const struct member *m);
+/* Its fingerprint proves that it is drifted, whatever is recorded. */
+bool conformity_is_proven_drifted(const struct watch *w, const struct member *m);
+bool conformity_lies(const struct watch *w,
+                     const struct member *m); /* its list did not hash to its fingerprint */
+bool conformity_is_short(const struct watch *w, const struct member *m); /* it has less than specified */
+/* The number of its cohort; COHORT_NONE: in none. */
+uint32_t conformity_cohort(const struct watch *w, const struct member *m);
+/* An alarm of this kind stands for a class: subject is "class NAME". */
+bool conformity_alarms(const struct watch *w, enum alarm_kind kind, const char *subject);
+/* Components that may still be compared in this tick. */
+int64_t conformity_work_left(const struct watch *w);
 bool conformity_fresh(const struct watch *w, struct mono now, const struct known *k);
 bool conformity_rolls(const struct watch *w, struct mono now, const struct member *m);
-const struct baseline *baseline_of(const struct watch *w, const struct member *m);
-const struct node_class *class_of(const struct watch *w, const struct member *m);
-const struct drift *drift_of(const struct member *m); /* NULL without; also one that is remedied */
 
 struct conformity {
-    struct known *known;    /* by member id */
-    struct place_row *rows; /* likewise */
+    struct known *known;  /* by member id */
+    struct listing *mute; /* what counts of a BMC that does not answer */
     struct kind *kinds;
     struct cohorts *cohorts;
     size_t n_classes;

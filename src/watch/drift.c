@@ -7,13 +7,16 @@
  * package that was pushed, a baseline that was accepted by mistake), and neither are they drained or
  * rebooted nor counted as down. Sensitive ones are drained all the same, which ends no running work.
  */
+#include "watch/alarm.h"
+#include "watch/conformity.h"
 #include "watch/conformity_inside.h"
 #include "watch/drift_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
 #include "watch/inside.h"
 #include "watch/proposal_inside.h"
 #include "watch/spell_inside.h"
-#include "watch/window_inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <string.h>
@@ -230,7 +233,7 @@ static const struct {
 
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
-bool drift_calls(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
+static bool drift_calls(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
 {
     size_t i = 0;
     while (calls[i].kind != kind)
@@ -238,7 +241,7 @@ bool drift_calls(struct watch *w, struct mono now, const struct member *m, enum 
     return calls[i].calls(w, now, m);
 }
 
-bool drift_is_news(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
+static bool drift_is_news(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
 {
     const struct drift *d = drift_of(m);
     return kind == COMMAND_SEEN || (kind == COMMAND_DRIFT && d && d->state != DRIFT_REMEDIED &&
@@ -246,7 +249,7 @@ bool drift_is_news(struct watch *w, struct mono now, const struct member *m, enu
                                     !drift_lacks_claim(w, now, m));
 }
 
-void drift_written(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
+static void drift_written(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
 {
     struct known *k = &w->conformity.known[m->id];
     struct spell *s = spell_find(w, m);
@@ -259,6 +262,12 @@ void drift_written(struct watch *w, struct mono now, const struct member *m, enu
         s->what = k->kind->listing->id;
         s->written_at = now;
     }
+}
+
+void drift_create(struct watch *w)
+{
+    static const struct group_rules rules = {drift_calls, drift_is_news, drift_written};
+    groups_create(w, &rules);
 }
 
 /* --- in the sweep ---------------------------------------------------------------------------- */

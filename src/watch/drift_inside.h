@@ -8,14 +8,9 @@
  * What follows from drift for what is agreed, and the alarm of too much drift. It has no state of its own.
  */
 
-/* Whether a judged member calls for a command now. */
-bool drift_calls(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
+void drift_create(struct watch *w); /* and the groups of proposals */
 /* Its drift, which is proven, is to keep new work away, and no claim does so yet. */
 bool drift_lacks_claim(const struct watch *w, struct mono now, const struct member *m);
-/* A command for it holds nothing up when it comes later. */
-bool drift_is_news(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
-/* What m is, or how it drifted, was proposed to be written down. */
-void drift_written(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
 /* In each sweep, for a listed member. judged: nothing about it waits for another tick. */
 void drift_examine(struct watch *w, struct mono now, const struct member *m, bool judged);
 void drift_end_sweep(struct watch *w);

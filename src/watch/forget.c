@@ -6,6 +6,7 @@
  * of it there is believed, and afterwards it tells all anew.
  */
 #include "watch/forget_inside.h"
+#include "watch/inside.h"
 #include "watch/operation_inside.h"
 #include "watch/vitals_inside.h"
 

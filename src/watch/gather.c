@@ -6,9 +6,12 @@
  * until one is right. A sensitive node shows its list once to each leader: a claim to be what is known
  * already would be believed otherwise, and a new leader does not know who lied.
  */
+#include "watch/alarm.h"
+#include "watch/conformity.h"
 #include "watch/conformity_inside.h"
 #include "watch/gather_inside.h"
 #include "watch/inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdlib.h>

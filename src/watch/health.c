@@ -6,17 +6,18 @@
  * a node is under way no other one is proposed for it: each is reckoned from the records, and the next from
  * those that the one before leaves.
  */
+#include "watch/health.h"
 #include "watch/boot_inside.h"
-#include "watch/brake_inside.h"
 #include "watch/budget_inside.h"
 #include "watch/called_inside.h"
-#include "watch/conformity_inside.h"
 #include "watch/forget_inside.h"
 #include "watch/health_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/lost_inside.h"
 #include "watch/measure_inside.h"
+#include "watch/operation_inside.h"
 #include "watch/outcome_inside.h"
 #include "watch/outside_inside.h"
 #include "watch/repair_inside.h"
@@ -27,8 +28,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { ASKED_S = 10 }; /* a command of which nothing is heard for so long is taken as lost */
 
 void health_reconfigure(struct watch *w)
 {
@@ -43,14 +42,26 @@ void health_create(struct watch *w)
     health_reconfigure(w);
 }
 
+/* What the rooms keep of a node from outside. */
+static void health_drop(struct watch *w, struct vitals *v)
+{
+    lost_drop(w, v);
+    boot_drop(v);
+    outside_drop(v);
+}
+
 void health_destroy(struct watch *w)
 {
+    for (size_t id = 0; id < vitals_count(w); id++)
+        if (vitals_by_id(w, id))
+            health_drop(w, vitals_by_id(w, id));
     vitals_destroy(w);
     free(w->health.follow.ids);
     free(w->health.following.ids);
     shared_destroy(w);
     measures_destroy(w);
     trials_fini(w);
+    trial_begin_fini(w);
     brake_destroy(w);
 }
 
@@ -101,7 +112,7 @@ static void health_begin(struct watch *w, struct mono now)
     brake_load(w, now);
 }
 
-void health_heard(struct watch *w, struct mono now, struct wall wall, const struct member *m)
+void health_take(struct watch *w, struct mono now, struct wall wall, const struct member *m)
 {
     w->wall = wall;
     health_begin(w, now);
@@ -109,81 +120,9 @@ void health_heard(struct watch *w, struct mono now, struct wall wall, const stru
     row_refresh(w, m);
 }
 
-/* --- what runs ------------------------------------------------------------------------------- */
-
-enum work watch_work(const struct watch *w, const struct member *m)
-{
-    const struct observed *o = watch_observed(w, m);
-    if (!o->scheduler)
-        return o->work;
-    if (o->work == WORK_BUSY || o->scheduled == WORK_BUSY)
-        return WORK_BUSY;
-    return o->work == WORK_IDLE && o->scheduled == WORK_IDLE ? WORK_IDLE : WORK_UNKNOWN;
-}
-
-void watch_scheduler(struct watch *w, struct member *m, enum work work, bool completing)
-{
-    struct observed *o = watch_of(w, m);
-    enum work is = completing && work != WORK_UNKNOWN ? WORK_BUSY : work;
-    if (o->scheduler && o->scheduled == is)
-        return;
-    o->scheduler = true;
-    o->scheduled = is;
-    row_refresh(w, m);
-    if (member_repair(m))
-        health_changed(w, m);
-}
-
-void watch_scheduler_word(struct watch *w, struct member *m, const struct scheduler_word *says)
-{
-    scheduler_word_set(&watch_of(w, m)->word, says);
-}
-
-void watch_slurmd(struct watch *w, struct member *m, enum slurmd is)
-{
-    watch_of(w, m)->slurmd = is;
-}
-
-void watch_away(struct watch *w, struct member *m, bool away)
-{
-    watch_of(w, m)->away = away;
-}
-
-void watch_unscheduled(struct watch *w, struct member *m)
-{
-    struct observed *o = watch_of(w, m);
-    if (!o->scheduler)
-        return;
-    o->scheduler = o->away = false;
-    o->slurmd = SLURMD_UNKNOWN;
-    scheduler_word_fini(&o->word);
-    elsewhere_set(&o->elsewhere[ELSEWHERE_SLURM].is, &(struct elsewhere){0});
-    row_refresh(w, m);
-    if (member_repair(m))
-        health_changed(w, m);
-}
-
 /* --- the sweep -------------------------------------------------------------------------------- */
 
-void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says)
-{
-    CLEANUP_HOSTLIST struct hostlist one = {0};
-    struct command cmd = *says;
-    struct vitals *v = vitals_of(w, m);
-    hostlist_add(&one, m->name);
-    v->asked = true; /* before: it may be decided at once */
-    v->asked_at = now;
-    cmd.nodes = &one;
-    if (!w->sink.propose(w->sink.arg, &cmd))
-        v->asked = false;
-}
-
-bool health_asked(const struct vitals *v, struct mono now)
-{
-    return v->asked && within(now, v->asked_at, ASKED_S);
-}
-
-void health_changed(struct watch *w, const struct member *m)
+void health_follow(struct watch *w, const struct member *m)
 {
     struct vitals *v = vitals_find(w, m);
     if (!v && !member_ailment(m) && !member_repairs(m) && !member_maintenance(m))
@@ -222,7 +161,7 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
     v = vitals_of(w, m);
     vitals_assign(w, m, v);
     note_faults(w, now, m, v);
-    outside_note_faults(w, now, m);
+    shared_note_outside(w, now, m);
     if (lost_stands(w, m))
         shared_note(w, now, m, LOST_CHECK, lost_finding(w, m));
     if (health_asked(v, now))

@@ -5,6 +5,8 @@
 #include "cluster/budget.h"
 #include "cluster/cluster.h"
 #include "health/check.h"
+#include "node/elsewhere.h"
+#include "node/scheduler_word.h"
 #include "remedy/remedy.h"
 
 /*

@@ -28,15 +28,10 @@ void health_tick(struct watch *w, struct mono now);
 /* Looks at so many at most of those of which something had changed before the tick, and returns at how many
  * it did. */
 size_t health_step(struct watch *w, struct mono now, size_t nodes);
-void health_changed(struct watch *w, const struct member *m);
-/* A command about m: its kind, its reason and what it says. Nothing else is proposed about m until it is
- * decided, when the shell takes it. */
-void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says);
-
-bool health_asked(const struct vitals *v, struct mono now); /* such a one is under way */
-
+/* Something of m changed: it is looked at in the next tick. */
+void health_follow(struct watch *w, const struct member *m);
 /* One word of somebody's about m came in: what follows from it is proposed. */
-void health_heard(struct watch *w, struct mono now, struct wall wall, const struct member *m);
+void health_take(struct watch *w, struct mono now, struct wall wall, const struct member *m);
 
 struct health_turns {
     struct called follow;    /* members to look at in the next tick, */

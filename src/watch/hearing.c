@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What nodes tell of their checks (CHECKS), read and then believed. */
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/hearing_inside.h"
 #include "watch/inside.h"
+#include "watch/said_inside.h"
 #include "watch/trial_inside.h"
 #include "watch/vitals_inside.h"
 
@@ -12,14 +13,6 @@
 #include <string.h>
 
 enum { AGE_MAX_MS = 1000000000 };
-
-/* One check's word, read and not yet believed. */
-struct heard {
-    size_t place;
-    enum result result;
-    int64_t age_ms;
-    struct saying saying;
-};
 
 struct heard_all {
     size_t n;
@@ -31,18 +24,6 @@ static void heard_fini(struct heard_all *h)
     for (size_t i = 0; i < h->n; i++)
         saying_fini(&h->list[i].saying);
     free(h->list);
-}
-
-static void hearing_keep(const struct verdict *v, struct heard *h)
-{
-    struct saying *s = &h->saying;
-    h->result = v->result;
-    s->text = *v->text ? mem_dup(v->text) : NULL;
-    s->more = v->more;
-    s->n = v->n;
-    s->findings = mem_alloc((s->n + 1) * sizeof *s->findings);
-    for (size_t i = 0; i < v->n; i++)
-        s->findings[i] = v->findings[i];
 }
 
 static int take_blind(const json_t *one, struct saying *s, struct err *e)
@@ -74,7 +55,7 @@ static int read_one(const struct watch *w, const json_t *one, struct heard_all *
     if (rc < 0)
         return err_wrap(e, rc, "check \"%.48s\"", name);
     size_t place = out->n ? out->list[out->n - 1].place + 1 : 0; /* they come in order of the records */
-    if (place >= check_count(w) || strcmp(w->vitals.names[place], name) != 0)
+    if (place >= check_count(w) || strcmp(check_at(w, place)->name, name) != 0)
         place = check_place(w, name);
     if (place == SIZE_MAX)
         return 0; /* of records that are not ours any more, or not yet */
@@ -82,7 +63,7 @@ static int read_one(const struct watch *w, const json_t *one, struct heard_all *
     struct heard *h = &out->list[out->n++];
     h->place = place;
     h->age_ms = (int64_t)(age < AGE_MAX_MS ? age : AGE_MAX_MS);
-    hearing_keep(v, h);
+    heard_keep(v, h);
     return take_blind(one, &h->saying, e);
 }
 
@@ -97,46 +78,6 @@ static int read_all(const struct watch *w, const json_t *list, struct heard_all 
         if (read_one(w, json_array_get(list, i), out, v, e) < 0)
             return -EINVAL;
     return 0;
-}
-
-static bool same_findings(const struct saying *a, const struct saying *b)
-{
-    if (a->n != b->n)
-        return false;
-    for (size_t i = 0; i < a->n; i++)
-        if (a->findings[i].result != b->findings[i].result ||
-            strcmp(a->findings[i].device, b->findings[i].device) != 0 ||
-            strcmp(a->findings[i].code, b->findings[i].code) != 0)
-            return false;
-    return true;
-}
-
-static bool is_plain(enum result r, const struct saying *s)
-{
-    return r == RESULT_OK && !s->text && !s->n && !s->more;
-}
-
-/* Takes over what was heard of one check. */
-static void hearing_believe(struct watch *w, struct mono now, struct vitals *v, struct heard *h)
-{
-    const struct saying *was = saying_find(v, h->place);
-    uint8_t said = (uint8_t)(h->result + 1);
-    int64_t ds = mono_sub(now, w->created).ns / span_ms(100).ns - h->age_ms / 100;
-    struct mono since = now;
-    if (was && (v->said[h->place] & SAID_RESULT) == said && same_findings(was, &h->saying))
-        since = was->since;
-    saying_remove(v, h->place);
-    v->said[h->place] = (uint8_t)((v->said[h->place] & ~SAID_RESULT) | said);
-    v->looked_ds[h->place] = (int32_t)ds;
-    if (is_plain(h->result, &h->saying))
-        return;
-    v->sayings = mem_grow(v->sayings, (v->n_sayings + 1) * sizeof *v->sayings);
-    struct saying *s = &v->sayings[v->n_sayings++];
-    *s = h->saying;
-    s->check = (uint16_t)h->place;
-    s->since = since;
-    s->told = now;
-    h->saying = (struct saying){0};
 }
 
 static bool is_among(const struct heard_all *h, size_t place)
@@ -203,13 +144,13 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
     struct vitals *v = vitals_of(w, m);
     vitals_assign(w, m, v);
     if (is_by_present_list(w, body))
-        v->list = w->vitals.generation;
+        v->list = check_generation(w);
     if (full)
         forget_others(w, v, &h);
     for (size_t i = 0; i < h.n; i++)
-        if (w->vitals.rules[h.list[i].place].since <= v->list && !is_answered(w, wall, m, &h.list[i]) &&
+        if (check_rule_of(w, h.list[i].place)->since <= v->list && !is_answered(w, wall, m, &h.list[i]) &&
             !trial_says(w, m, h.list[i].place))
-            hearing_believe(w, at, v, &h.list[i]);
+            heard_believe(w, at, v, &h.list[i]);
     v->told |= full;
     v->log_next = log_next > v->log_next ? log_next : v->log_next;
     if (full && v->anew == ANEW_ASKED)
@@ -217,14 +158,4 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
     *want = !v->told;
     health_heard(w, at, wall, m);
     return 0;
-}
-
-void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x)
-{
-    struct vitals *v = vitals_of(w, m);
-    struct heard h = {.place = i};
-    vitals_assign(w, m, v);
-    hearing_keep(x, &h);
-    hearing_believe(w, now, v, &h);
-    saying_fini(&h.saying);
 }

@@ -8,9 +8,6 @@
  * What nodes tell of their checks. Its state is w->hearing.
  */
 
-/* An extensive check came to this, just now. */
-void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x);
-
 struct hearing {
     char list[CHECKLIST_HASH_BYTES_MAX + 1]; /* of the checks as agents are told them; "" not known */
 };

@@ -11,13 +11,10 @@
  * often while a hold stands there. What a BMC locks is known from when it was asked last (bmc.c), and asked
  * again right before the BMC is to switch the power.
  */
-#include "watch/brake_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
 #include "watch/inside.h"
-#include "watch/repair_inside.h"
-#include "watch/window_inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 
@@ -41,7 +38,7 @@ void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const s
     if (!elsewhere_set(&r->is, is))
         return;
     if (was_held && is->state != ELSEWHERE_HELD)
-        repair_restart_step(w, m);
+        watch_of(w, m)->freed = watch_awake(w, w->last_tick);
     row_refresh(w, m);
     if (member_repair(m))
         health_changed(w, m);

@@ -7,17 +7,13 @@
  * make anything follow by standing beside something else.
  */
 #include "health/service.h"
-#include "watch/answer_inside.h"
 #include "watch/boot_inside.h"
-#include "watch/brake_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/forget_inside.h"
-#include "watch/health_inside.h"
+#include "watch/evidence_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/lost_inside.h"
-#include "watch/outside_inside.h"
-#include "watch/override_inside.h"
+#include "watch/operation_inside.h"
 #include "watch/recur_inside.h"
 #include "watch/shared_inside.h"
 #include "watch/vitals_inside.h"
@@ -25,219 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *fault_of(const char *check, const struct finding *f)
-{
-    return *f->code ? f->code : check;
-}
-
-size_t incidents_open(const struct member *m)
-{
-    const struct ailment *a = member_ailment(m);
-    size_t n = 0;
-    for (size_t i = 0; a && i < a->n_open; i++)
-        n += incident_counts(&a->open[i]);
-    return n;
-}
-
-/* --- what is said now ------------------------------------------------------------------------- */
-
-struct evidence {
-    const struct check *check;
-    const struct finding *f;
-    size_t place;                  /* of its record; */
-    const struct outside *outside; /* or NULL */
-    size_t of; /* 1 + the place of the first that belongs to the same incident; 0: not yet known */
-};
-
-struct evidence_list {
-    size_t n;
-    struct evidence *list;
-};
-
-static void gather_evidence(const struct watch *w, struct mono now, const struct member *m,
-                            struct evidence_list *out)
-{
-    const struct vitals *v = vitals_find(w, m);
-    *out = (struct evidence_list){0};
-    for (size_t i = 0; v && i < v->n_sayings; i++) {
-        const struct saying *s = &v->sayings[i];
-        if (!(v->said[s->check] & SAID_ASSIGNED) || said_now(w, now, m, s->check) < RESULT_WARN)
-            continue;
-        out->list = mem_grow(out->list, (out->n + s->n + 1) * sizeof *out->list);
-        for (size_t k = 0; k < s->n; k++)
-            if (s->findings[k].result >= RESULT_WARN &&
-                !forget_covers(w, m, check_at(w, s->check), &s->findings[k], s->check,
-                               said_looked(w, v, s->check)))
-                out->list[out->n++] =
-                    (struct evidence){check_at(w, s->check), &s->findings[k], s->check, NULL, 0};
-    }
-    if (lost_finding(w, m)) {
-        out->list = mem_grow(out->list, (out->n + 1) * sizeof *out->list);
-        out->list[out->n++] = (struct evidence){lost_record(), lost_finding(w, m), SIZE_MAX, NULL, 0};
-    }
-    if (boot_finding(w, m)) {
-        out->list = mem_grow(out->list, (out->n + 1) * sizeof *out->list);
-        out->list[out->n++] = (struct evidence){boot_record(), boot_finding(w, m), SIZE_MAX, NULL, 0};
-    }
-    for (const struct outside *x = v ? v->outside : NULL; x; x = x->next) {
-        if (outside_now(w, now, m, x) < RESULT_WARN)
-            continue;
-        out->list = mem_grow(out->list, (out->n + x->n + 1) * sizeof *out->list);
-        for (size_t k = 0; k < x->n; k++)
-            if (x->findings[k].result >= RESULT_WARN &&
-                !forget_covers(w, m, &x->record, &x->findings[k], SIZE_MAX, x->looked))
-                out->list[out->n++] = (struct evidence){&x->record, &x->findings[k], SIZE_MAX, x, 0};
-    }
-}
-
-static bool same_finding(const char *check, const struct finding *a, const char *other,
-                         const struct finding *b)
-{
-    return strcmp(check, other) == 0 && strcmp(a->device, b->device) == 0 && strcmp(a->code, b->code) == 0;
-}
-
-bool finding_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,
-                  const struct finding *f)
-{
-    const struct vitals *v = vitals_find(w, m);
-    if (lost_is(w, check))
-        return watch_live(w, m) && !boot_unexplained(w, now, m);
-    if (boot_is(w, check))
-        return boot_gone(w, m, f);
-    if (outside_is(w, check))
-        return outside_gone(w, now, m, check, f);
-    size_t i = check_place(w, check);
-    if (i == SIZE_MAX || (v && v->said && !(v->said[i] & SAID_ASSIGNED)))
-        return check_count(w) > 0; /* a person took the check away */
-    const struct repair *r = member_repair(m);
-    if (r && r->step == STEP_PROVISION && !check_repeats(check_at(w, i)) && !was_said(v, i))
-        return true; /* examined no more: a person, or a new instance, answers for it */
-    if (!v || said_now(w, now, m, i) < RESULT_OK)
-        return false;
-    const struct saying *s = saying_find(v, i);
-    for (size_t k = 0; s && k < s->n; k++)
-        if (s->findings[k].result >= RESULT_WARN && same_finding(check, &s->findings[k], check, f))
-            return false;
-    return !s || !s->more;
-}
-
-/* The check says now, and freshly, that something is wrong. */
-static bool check_complains(const struct watch *w, struct mono now, const struct member *m, const char *check)
-{
-    const struct vitals *v = vitals_find(w, m);
-    const struct outside *x = outside_find(v, check);
-    size_t at = check_place(w, check);
-    if (lost_is(w, check))
-        return lost_stands(w, m);
-    if (boot_is(w, check))
-        return boot_finding(w, m) != NULL;
-    if (outside_is(w, check))
-        return x && outside_now(w, now, m, x) >= RESULT_WARN && outside_fresh(w, now, x);
-    return at != SIZE_MAX && said_now(w, now, m, at) >= RESULT_WARN && said_fresh(w, now, v, at);
-}
-
-bool finding_left(const struct watch *w, struct mono now, const struct member *m, const struct incident *i,
-                  size_t k)
-{
-    bool all_gone = true;
-    for (size_t n = 0; n < i->n; n++)
-        all_gone = all_gone && finding_gone(w, now, m, i->findings[n].check, &i->findings[n].f);
-    return all_gone || !finding_gone(w, now, m, i->findings[k].check, &i->findings[k].f);
-}
-
-static bool is_for(const struct watch *w, const struct member *m, const struct incident_finding *f,
-                   const struct remedy *remedy)
-{
-    return remedy_helps(remedy, fault_of(f->check, &f->f), class_of(w, m)->name);
-}
-
-bool incident_is_for(const struct watch *w, struct mono now, const struct member *m, const struct incident *i,
-                     const struct remedy *remedy)
-{
-    bool any = false;
-    for (size_t k = 0; k < i->n; k++)
-        any |= is_for(w, m, &i->findings[k], remedy) && finding_left(w, now, m, i, k);
-    return any;
-}
-
-bool incident_shown(const struct watch *w, struct mono now, const struct member *m, const struct incident *i,
-                    const struct remedy *remedy)
-{
-    bool any = false;
-    for (size_t k = 0; vitals_find(w, m) && k < i->n; k++) {
-        const struct incident_finding *f = &i->findings[k];
-        any |= is_for(w, m, f, remedy) && check_complains(w, now, m, f->check) &&
-               !finding_gone(w, now, m, f->check, &f->f);
-    }
-    return any;
-}
-
-static bool evidence_fresh(const struct watch *w, struct mono now, const struct member *m,
-                           const struct evidence *ev)
-{
-    if (lost_is(w, ev->check->name))
-        return lost_stands(w, m);
-    if (boot_is(w, ev->check->name))
-        return true;
-    if (ev->outside)
-        return outside_fresh(w, now, ev->outside);
-    return said_fresh(w, now, vitals_find(w, m), ev->place);
-}
-
-/* What the tables say of it; of others its probe says what can bring it about. */
-static struct meaning meaning_of_evidence(const struct watch *w, const struct evidence *ev)
-{
-    struct meaning m;
-    if (w->policy.health.meanings && *ev->f->code && meaning_find(w->policy.health.meanings, ev->f->code, &m))
-        return m;
-    bool boot = boot_is(w, ev->check->name);
-    return (struct meaning){.act = ev->f->result == RESULT_LOST ? ACT_LOST : ACT_WATCH,
-                            .blame = boot ? boot_blame(ev->f) : probe_row(ev->check->probe)->blame};
-}
-
-bool incident_lost(const struct watch *w, struct mono now, const struct member *m)
-{
-    struct evidence_list all;
-    bool lost = false;
-    gather_evidence(w, now, m, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        const struct evidence *ev = &all.list[i];
-        lost |= ev->f->result == RESULT_LOST && !ev->check->observe && evidence_fresh(w, now, m, ev);
-    }
-    free(all.list);
-    return lost;
-}
-
-/* What the kernel said of it may be over without another boot. */
-static bool is_cured_at_once(const struct watch *w, const struct evidence *ev)
-{
-    return act_end(meaning_of_evidence(w, ev).act) != ACT_ENDS_BOOT;
-}
-
-void watch_cures(const struct watch *w, struct mono now, const struct member *m, const char *remedy,
-                 struct text *out)
-{
-    const struct remedies *remedies = w->policy.health.remedies;
-    const struct remedy *r = remedies ? remedies_find(remedies, remedy) : NULL;
-    struct evidence_list all;
-    gather_evidence(w, watch_awake(w, now), m, &all);
-    text_add(out, "");
-    for (size_t i = 0; r && i < all.n; i++) {
-        const char *code = all.list[i].f->code;
-        if (*code && is_cured_at_once(w, &all.list[i]) && remedy_helps(r, code, class_of(w, m)->name) &&
-            !text_has_word(out->s, ' ', code) && out->len + strlen(code) < CURES_BYTES_MAX)
-            text_printf(out, "%s%s", out->len ? " " : "", code);
-    }
-    free(all.list);
-}
-
 /* --- which incident it belongs to ------------------------------------------------------------- */
 
 /* The finding as the incident has it; NULL when it has it not, and there is room to write it down. */
 static const struct incident_finding *incident_held(const struct incident *i, const struct evidence *ev)
 {
     for (size_t k = 0; k < i->n; k++)
-        if (same_finding(i->findings[k].check, &i->findings[k].f, ev->check->name, ev->f))
+        if (evidence_is(i->findings[k].check, &i->findings[k].f, ev->check->name, ev->f))
             return &i->findings[k];
     return NULL;
 }
@@ -297,7 +87,7 @@ static unsigned times_more(const struct proposal *p, const struct incident *know
 {
     const char *boot = boot_of(p->w, p->m);
     const struct incident_finding *has = incident_finding(known, ev->check->name, ev->f);
-    if (ev->f->count && act_end(meaning_of_evidence(p->w, ev).act) == ACT_ENDS_TIME)
+    if (ev->f->count && act_end(evidence_meaning(p->w, ev).act) == ACT_ENDS_TIME)
         return finding_times(p->ailment, known, ev->check->name, ev->f, boot);
     return !has || strcmp(known->boot, boot) != 0 || has->f.result < ev->f->result;
 }
@@ -315,7 +105,7 @@ static bool is_due(const struct proposal *p, const struct incident *known, const
 static void add_finding(const struct proposal *p, const struct evidence *ev, struct finding_news **list,
                         size_t *n)
 {
-    struct meaning m = meaning_of_evidence(p->w, ev);
+    struct meaning m = evidence_meaning(p->w, ev);
     *list = mem_grow(*list, (*n + 1) * sizeof **list);
     struct finding_news *out = &(*list)[(*n)++];
     *out = (struct finding_news){.of = {.f = *ev->f}, .counts = blame_counts(m.blame)};
@@ -344,7 +134,7 @@ static enum result incident_raised(const struct proposal *p, const struct incide
     ailment_recurs(p->ailment, head->f->device, head->check->observe, p->w->wall, &r);
     for (size_t i = first; i < p->all.n; i++) {
         const struct evidence *ev = &p->all.list[i];
-        if (ev->of != first + 1 || !blame_counts(meaning_of_evidence(p->w, ev).blame))
+        if (ev->of != first + 1 || !blame_counts(evidence_meaning(p->w, ev).blame))
             continue;
         unsigned more = times_more(p, known, ev);
         r.sum = recur_add(r.sum, more);
@@ -375,7 +165,7 @@ static const struct recur_row *row_of(const struct proposal *p, const struct inc
 static enum act act_with(const struct proposal *p, const struct incident *known, const struct recur_row *row,
                          const struct evidence *worst)
 {
-    enum act own = meaning_of_evidence(p->w, worst).act;
+    enum act own = evidence_meaning(p->w, worst).act;
     if ((row && row->act == ACT_HARDWARE) || (known && known->act == ACT_HARDWARE))
         return ACT_HARDWARE;
     return row && row->act > own ? row->act : own;
@@ -580,7 +370,7 @@ static bool propose_findings(struct proposal *p)
 bool incident_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct proposal p = {.w = w, .now = now, .m = m, .ailment = member_ailment(m)};
-    gather_evidence(w, now, m, &p.all);
+    evidence_gather(w, now, m, &p.all);
     memcpy(p.says.boot, boot_of(w, m), strlen(boot_of(w, m)) + 1);
     for (size_t i = 0; i < p.all.n; i++)
         if (!p.all.list[i].of)

@@ -6,10 +6,11 @@
  * minute.
  */
 #include "watch/budget_inside.h"
-#include "watch/health_inside.h"
-#include "watch/incident_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
+#include "watch/operation_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <string.h>
 

@@ -8,17 +8,15 @@
  * (many are silent, its neighbours are, its slurmd answers), or while its BMC does not answer. When that
  * lasts as long again as LostAfter, the node is for a person.
  */
-#include "watch/answer_inside.h"
 #include "watch/bmc_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
-#include "watch/incident_inside.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/silence_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -74,13 +72,6 @@ void lost_drop(struct watch *w, struct vitals *v)
     free(a->text);
     free(a->watchdog);
     free(a);
-}
-
-const char *boot_of(const struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    const char *boot = watch_observed(w, m)->boot;
-    return *boot ? boot : r && *r->boot ? r->boot : m->boot;
 }
 
 /* --- what explains the silence ---------------------------------------------------------------- */
@@ -198,7 +189,7 @@ static void want_bmc(struct watch *w, struct mono now, const struct member *m, s
         bmc_want(w, m);
 }
 
-void lost_answered(struct watch *w, struct mono now, const struct member *m, const struct bmc_said *is)
+static void lost_answered(struct watch *w, struct mono now, const struct member *m, const struct bmc_said *is)
 {
     struct absence *a = absence_of(w, m);
     if (!a)
@@ -212,6 +203,12 @@ void lost_answered(struct watch *w, struct mono now, const struct member *m, con
     a->text = mem_dup(is->text);
     a->watchdog = mem_dup(is->watchdog);
     health_changed(w, m);
+}
+
+void watch_bmc(struct watch *w, struct mono now, struct member *m, const struct bmc_said *is)
+{
+    if (bmc_answered(w, watch_observed_at(w, now), m, is))
+        lost_answered(w, now, m, is);
 }
 
 /* --- the finding ------------------------------------------------------------------------------ */
@@ -363,4 +360,9 @@ unsigned lost_runners(const struct watch *w, unsigned group)
         n += m->listed && m->admitted && (!group || m->spec.group == group);
     }
     return n;
+}
+
+enum work repair_work(const struct watch *w, const struct member *m)
+{
+    return lost_finding(w, m) ? lost_work(w, m) : watch_work(w, m);
 }

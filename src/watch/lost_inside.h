@@ -10,8 +10,6 @@
 
 struct vitals;
 
-/* Its BMC answered, or did not. */
-void lost_answered(struct watch *w, struct mono now, const struct member *m, const struct bmc_said *is);
 /* In each sweep, for a listed member: of one that stays silent the BMC is to be asked, and then it is lost.
  */
 void lost_look(struct watch *w, struct mono now, const struct member *m);
@@ -31,7 +29,8 @@ enum work lost_work(const struct watch *w, const struct member *m);
 bool lost_work_unsaid(const struct watch *w, struct mono now, const struct member *m);
 /* Nodes that would be missed; of a Group, but with 0. */
 unsigned lost_runners(const struct watch *w, unsigned group);
-/* The boot on which m was last, as far as it is known; else "". */
 const char *boot_of(const struct watch *w, const struct member *m);
+/* What runs on m, for whoever wants to repair it. */
+enum work repair_work(const struct watch *w, const struct member *m);
 
 #endif

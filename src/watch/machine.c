@@ -10,15 +10,13 @@
  * As long as it is not known that the machine which answers is the one of the record, nothing is done to it,
  * and it does not return: what stands in the record is not of it.
  */
-#include "watch/answer_inside.h"
-#include "watch/brake_inside.h"
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/machine_inside.h"
 #include "watch/operation_inside.h"
-#include "watch/repair_step_inside.h"
 #include "watch/vitals_inside.h"
-#include "watch/window_inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,39 +44,6 @@ static json_t *machine_replacing(const struct watch *w)
         if (strcmp(all->list[i].run, "replace") == 0)
             json_array_append_new(names, json_string(all->list[i].name));
     return names;
-}
-
-bool machine_seen(const struct watch *w, const struct member *m)
-{
-    return !member_machine(m) || watch_observed(w, m)->inventoried;
-}
-
-int machine_check(const struct watch *w, const struct member *m, struct err *e)
-{
-    const struct machine_record *i = member_machine(m);
-    if (!machine_seen(w, m))
-        return err_set(e, -EAGAIN, "which machine has its name is not known yet");
-    if (i && machine_is(&watch_observed(w, m)->report.machine, i->machine) == MACHINE_IS_ANOTHER)
-        return err_set(e, -EAGAIN, "another machine has its name than %s", i->machine);
-    return 0;
-}
-
-const char *machine_here(const struct watch *w, const struct member *m)
-{
-    const struct observed *o = watch_observed(w, m);
-    return o->inventoried ? machine_surest(&o->report.machine) : NULL;
-}
-
-bool machine_may_be_known(const struct watch *w, const struct member *m)
-{
-    const struct machine_record *i = member_machine(m);
-    const struct machine *is = &watch_observed(w, m)->report.machine;
-    if (!i)
-        return false;
-    bool known = machine_is(is, i->machine) == MACHINE_IS_SAME || i->n_before == MACHINES_KEPT_MAX;
-    for (size_t k = 0; k < i->n_before; k++)
-        known = known || machine_is(is, i->before[k].machine) == MACHINE_IS_SAME;
-    return known;
 }
 
 /* How far a driver is with what is to be done to m: that is done to whichever machine is there. NONE also

@@ -6,7 +6,6 @@
  * a leader could not write down any more is measured again in due time.
  */
 #include "base/digest.h"
-#include "watch/conformity_inside.h"
 #include "watch/inside.h"
 #include "watch/measure_inside.h"
 

@@ -3,20 +3,16 @@
  * What is to be done to a node is an effect's record: it says how far it is, also to a watch that began in
  * between. What is begun is waited for and never proposed a second time.
  */
-#include "watch/health_inside.h"
 #include "watch/inside.h"
-#include "watch/lost_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/vitals_inside.h"
 
 #include <string.h>
 
-enum { GIVEN_UP_S = 300 }; /* after its deadline: whoever carried it out would have said so by then */
-
-void watch_operation(const struct watch *w, const struct member *m, struct operation *o)
-{
-    cluster_operation(w->cluster, m, o);
-}
+enum {
+    ASKED_S = 10,    /* a command of which nothing is heard for so long is taken as lost */
+    GIVEN_UP_S = 300 /* after its deadline: whoever carried it out would have said so by then */
+};
 
 void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
                        const char *of, struct span deadline)
@@ -52,4 +48,22 @@ bool operation_overdue(struct watch *w, struct mono now, const struct member *m,
     }
     int64_t grace = o->state == OPERATION_BEGUN ? span_s(GIVEN_UP_S).ns : 0;
     return now.ns >= v->operation_due.ns + grace;
+}
+
+void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says)
+{
+    CLEANUP_HOSTLIST struct hostlist one = {0};
+    struct command cmd = *says;
+    struct vitals *v = vitals_of(w, m);
+    hostlist_add(&one, m->name);
+    v->asked = true; /* before: it may be decided at once */
+    v->asked_at = now;
+    cmd.nodes = &one;
+    if (!w->sink.propose(w->sink.arg, &cmd))
+        v->asked = false;
+}
+
+bool health_asked(const struct vitals *v, struct mono now)
+{
+    return v->asked && within(now, v->asked_at, ASKED_S);
 }

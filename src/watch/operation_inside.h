@@ -10,8 +10,13 @@
  * Has operations decided, and says of one that nobody ends what it came to. It has no state of its own.
  */
 
-/* What is to be done to the node by its repair, and how far it is. Give *o to operation_fini. */
-void watch_operation(const struct watch *w, const struct member *m, struct operation *o);
+struct vitals;
+
+/* A command about m: its kind, its reason and what it says. Nothing else is proposed about m until it is
+ * decided, when the shell takes it. */
+void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says);
+
+bool health_asked(const struct vitals *v, struct mono now); /* such a one is under way */
 void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
                        const char *of, struct span deadline);
 /* What came of it was seen by the watch, and whoever carries it out does not say so. */

@@ -5,10 +5,9 @@
  * to follow in the same repair. That a later repair is about another fault, or a person's, says nothing of
  * it.
  */
-#include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
-#include "watch/incident_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
+#include "watch/operation_inside.h"
 #include "watch/outcome_inside.h"
 
 #include <stdio.h>

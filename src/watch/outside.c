@@ -6,11 +6,11 @@
  * follows from it when it is older than such evidence may be. And nobody here can ask for it: of a node that
  * is provisioning, one of which nothing was said for a while holds nothing up.
  */
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
 #include "watch/outside_inside.h"
-#include "watch/shared_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -133,22 +133,10 @@ bool outside_recovered(const struct watch *w, struct mono now, const struct memb
 unsigned outside_runners(const struct watch *w, const char *check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < w->vitals.n; id++)
-        n += outside_find(w->vitals.of[id], check) &&
+    for (size_t id = 0; id < vitals_count(w); id++)
+        n += outside_find(vitals_by_id(w, id), check) &&
              (!group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group);
     return n;
-}
-
-void outside_note_faults(struct watch *w, struct mono now, const struct member *m)
-{
-    const struct vitals *v = vitals_find(w, m);
-    for (const struct outside *x = v->outside; x; x = x->next) {
-        if (outside_now(w, now, m, x) < RESULT_DEGRADED)
-            continue;
-        for (size_t i = 0; i < x->n; i++)
-            if (x->findings[i].result >= RESULT_DEGRADED)
-                shared_note(w, now, m, x->name, &x->findings[i]);
-    }
 }
 
 /* --- what is said ----------------------------------------------------------------------------- */

@@ -44,7 +44,6 @@ bool outside_gone(const struct watch *w, struct mono now, const struct member *m
 bool outside_recovered(const struct watch *w, struct mono now, const struct member *m, const char *check);
 /* Nodes of which it was said; of a Group, but with 0. */
 unsigned outside_runners(const struct watch *w, const char *check, unsigned group);
-void outside_note_faults(struct watch *w, struct mono now, const struct member *m);
 void outside_each(const struct watch *w, struct mono now, const struct member *m, struct said *said,
                   said_fn *fn, void *arg);
 

@@ -6,6 +6,7 @@
  * begins anew goes on from there. The time in which no controller ran does not count, nor does a clock that
  * is set; so an override may last longer than its time, and never ends before.
  */
+#include "watch/health.h"
 #include "watch/inside.h"
 #include "watch/override_inside.h"
 #include "watch/vitals_inside.h"
@@ -14,18 +15,6 @@ enum {
     AGE_PARTS = 8, /* written down so often in its time, */
     AGE_MIN_S = 1  /* and no more often than this */
 };
-
-bool override_excuses(const struct member *m, const char *group, enum result severity)
-{
-    const struct override *o = member_override(m);
-    return o && override_covers(o, group, severity);
-}
-
-bool repair_yields(const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    return r && !r->manual && member_override(m);
-}
 
 static void override_propose(struct watch *w, const struct member *m, enum command_kind kind,
                              const char *reason, struct override_of_command says)

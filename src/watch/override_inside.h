@@ -8,10 +8,6 @@
  * Nodes that are in service by a person's word. Its state is in vitals: override_of.
  */
 
-/* A person wants m in service in spite of incidents of this group that are no worse than this. */
-bool override_excuses(const struct member *m, const char *group, enum result severity);
-/* A person wants m in service, and its repair gives way. */
-bool repair_yields(const struct member *m);
 /* In each sweep, for every member: writes down how long its override has stood, and ends it in time. */
 void override_look(struct watch *w, struct mono now, const struct member *m);
 

@@ -4,8 +4,8 @@
  * sweep and proposed at its end to those for whom it is still so. Words are made once for a group;
  * finding them is work of which each tick has a share, and who finds no room waits for the next sweep.
  */
+#include "watch/alarm.h"
 #include "watch/conformity_inside.h"
-#include "watch/drift_inside.h"
 #include "watch/inside.h"
 #include "watch/proposal_inside.h"
 #include "watch/spell_inside.h"
@@ -159,15 +159,16 @@ static void leave_news(struct watch *w, uint32_t member)
         w->proposals.news_left = member;
 }
 
-void groups_create(struct watch *w)
+void groups_create(struct watch *w, const struct group_rules *rules)
 {
+    w->proposals.rules = rules;
     w->proposals.news_left = UINT32_MAX;
 }
 
 void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m)
 {
     const struct group_key key = key_of(w, now, kind, m);
-    bool news = drift_is_news(w, now, m, kind);
+    bool news = w->proposals.rules->is_news(w, now, m, kind);
     struct group *g;
     HASH_FIND(hh, w->proposals.groups, &key, sizeof key, g);
     if (w->proposals.grouped[kind] == PROPOSED_NODES_MAX || (!g && !has_room(w, news, m))) {
@@ -194,7 +195,7 @@ static void proposal_confirm(struct watch *w, struct mono now, const struct grou
     for (size_t i = 0; i < g->n; i++) {
         struct member *m = cluster_by_id(w->cluster, g->members[i]);
         if (!m->listed || !conformity_look(w, now, m, false) ||
-            !drift_calls(w, now, m, (enum command_kind)g->key.command))
+            !w->proposals.rules->calls(w, now, m, (enum command_kind)g->key.command))
             continue;
         const struct group_key key = key_of(w, now, (enum command_kind)g->key.command, m);
         if (memcmp(&key, &g->key, sizeof key) != 0)
@@ -240,7 +241,7 @@ static void proposal_proposed(struct watch *w, struct mono now, const struct gro
         const struct member *m = cluster_find(w->cluster, nodes->names[i]);
         struct spell *s = spell_find(w, m);
         if (g->key.command == COMMAND_SEEN || g->key.command == COMMAND_DRIFT)
-            drift_written(w, now, m, (enum command_kind)g->key.command);
+            w->proposals.rules->written(w, now, m, (enum command_kind)g->key.command);
         if (s && g->key.command == COMMAND_REBOOT) {
             s->reboot = true;
             s->reboot_at = now;

@@ -25,7 +25,17 @@ struct group {
     UT_hash_handle hh;
 };
 
-void groups_create(struct watch *w);
+/* What the drift response says of a member that is grouped. */
+struct group_rules {
+    /* m, which is judged, calls for the command now. */
+    bool (*calls)(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
+    /* A command for it holds nothing up when it comes later. */
+    bool (*is_news)(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
+    /* What m is, or how it drifted, was proposed to be written down. */
+    void (*written)(struct watch *w, struct mono now, const struct member *m, enum command_kind kind);
+};
+
+void groups_create(struct watch *w, const struct group_rules *rules);
 /* m calls for a command: it is proposed at the end of the sweep. */
 void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m);
 /* The sweep is over: what is proposed of them is proposed by groups_step, */
@@ -35,6 +45,7 @@ bool groups_step(struct watch *w);
 void groups_drop(struct watch *w);
 
 struct proposals {
+    const struct group_rules *rules;
     struct group *groups;
     bool proposing;           /* they are being proposed */
     size_t grouped[COMMANDS]; /* nodes in them */

@@ -7,24 +7,21 @@
  * How long a step lasts is measured by the watch's own time from when it saw the step first, up to the time
  * that the record leaves: a clock that is set ends no step.
  */
-#include "watch/answer_inside.h"
 #include "watch/boot_inside.h"
 #include "watch/brake_inside.h"
 #include "watch/budget_inside.h"
 #include "watch/choose_inside.h"
-#include "watch/conformity_inside.h"
 #include "watch/forget_inside.h"
-#include "watch/health_inside.h"
 #include "watch/held_inside.h"
-#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/lost_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/recur_inside.h"
 #include "watch/repair_inside.h"
 #include "watch/repair_step_inside.h"
-#include "watch/trial_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 /* Why a node that waits for a person goes on without one when it is well; NULL: it does not. One that is lost
  * again and again stays. */
@@ -50,12 +47,18 @@ static bool leave_queue(const struct turn *t)
     return turn_to_step(t, (struct move){0}, STEP_PROVISION, why);
 }
 
-/* Notes that the step is another one than before, and how long it may last. What the extensive stage found
- * before a person, or a new instance, answered for it counts no more. */
+/* Notes that the step is another one than before, and how long it may last. The time of a step that waited
+ * for somebody who held the node begins anew when they let go of it. What the extensive stage found before a
+ * person, or a new instance, answered for it counts no more. */
 void repair_stage(struct watch *w, struct mono now, const struct member *m)
 {
     const struct repair *r = member_treated(m);
     struct vitals *v = vitals_of(w, m);
+    struct observed *o = watch_of(w, m);
+    struct mono freed = o->freed;
+    o->freed = (struct mono){0};
+    if (r && v->stage.ns == r->since.ns && freed.ns && member_repair(m) && v->stage_limited)
+        v->stage_due = (struct mono){freed.ns + r->deadline.ns - r->since.ns};
     if (!r || v->stage.ns == r->since.ns)
         return;
     int64_t all = r->deadline.ns - r->since.ns, left = r->deadline.ns - w->wall.ns;
@@ -70,14 +73,6 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m)
         if (r->step == STEP_PROVISION && !check_repeats(check_at(w, i)))
             said_forget(v, i);
     }
-}
-
-void repair_restart_step(struct watch *w, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    struct vitals *v = vitals_find(w, m);
-    if (r && v && v->stage_limited)
-        v->stage_due = (struct mono){watch_awake(w, w->last_tick).ns + r->deadline.ns - r->since.ns};
 }
 
 /* A person took the node back, or excepted it: what is not begun is not done, and what is wrong is his. */
@@ -106,34 +101,11 @@ static bool yield_to_person(const struct turn *t)
     return turn_to_step(t, v, STEP_PROVISION, why);
 }
 
-/* Something has to pass before it is in service. */
-static bool has_checks(const struct watch *w, const struct member *m)
-{
-    for (size_t i = 0; i < check_count(w); i++)
-        if (check_repeats(check_at(w, i)) && !check_at(w, i)->observe && check_runs(w, m, i))
-            return true;
-    return false;
-}
-
-bool repair_comes_up(const struct watch *w, const struct member *m)
-{
-    return m->listed && !member_repair(m) && watch_live(w, m) &&
-           member_came_up(m, watch_observed(w, m)->boot) && acts_for(w, m) &&
-           class_provisions(class_of(w, m), w->policy.health.provision_new) && !member_override(m) &&
-           has_checks(w, m);
-}
-
 /* It came up, and is held from now on until its checks have passed. */
 static bool begin_provision(const struct turn *t)
 {
     return turn_to_step(t, (struct move){.problem = "provision", .restarted = t->m->admitted}, STEP_PROVISION,
                         t->m->admitted ? "it came up on another boot" : "it comes for the first time");
-}
-
-void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why)
-{
-    const struct turn t = {w, now, m, NULL, vitals_of(w, m), false};
-    turn_to_step(&t, (struct move){.problem = "maintenance"}, STEP_PROVISION, why);
 }
 
 /* A node in service that its provider will take: it is drained first, as far as the budgets go. A person who

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The step examine: the extensive checks run, one after another. */
 #include "watch/brake_inside.h"
-#include "watch/hearing_inside.h"
 #include "watch/held_inside.h"
 #include "watch/incident_inside.h"
 #include "watch/inside.h"
 #include "watch/measure_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/repair_step_inside.h"
+#include "watch/said_inside.h"
 #include "watch/shared_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/vitals_inside.h"
-#include "watch/window_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

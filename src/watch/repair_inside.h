@@ -12,12 +12,8 @@
 void repair_stage(struct watch *w, struct mono now, const struct member *m);
 /* Proposes the next step of m's repair, where there is one. True when something was proposed. */
 bool repair_look(struct watch *w, struct mono now, const struct member *m);
-/* Proposes that m, in no repair, goes through provisioning. */
-void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why);
-/* The time of m's step, which waited, begins anew. */
-void repair_restart_step(struct watch *w, const struct member *m);
-/* m came up, for the first time or on another boot than it was put into service on, and its checks have to
- * pass before it is in service. Not where a person took it back a while ago: it is his. */
-bool repair_comes_up(const struct watch *w, const struct member *m);
+/* The maintenance window of m is over: proposes that it goes through provisioning where nobody can say that
+ * it is well. */
+void provision_after_window(struct watch *w, struct mono now, const struct member *m);
 
 #endif

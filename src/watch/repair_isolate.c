@@ -2,17 +2,14 @@
 /* The step isolate: the node takes no new work, and what runs on it ends. */
 #include "watch/brake_inside.h"
 #include "watch/choose_inside.h"
-#include "watch/conformity_inside.h"
 #include "watch/held_inside.h"
-#include "watch/incident_inside.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/lost_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/recur_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/shared_inside.h"
-#include "watch/vitals_inside.h"
-#include "watch/window_inside.h"
 
 enum { END_WORK_S = 120 };
 

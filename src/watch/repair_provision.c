@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The step provision: the node has come up, and its checks have to pass. */
 #include "watch/boot_inside.h"
-#include "watch/brake_inside.h"
 #include "watch/choose_inside.h"
 #include "watch/forget_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
-#include "watch/incident_inside.h"
 #include "watch/inside.h"
-#include "watch/machine_inside.h"
+#include "watch/isolate_inside.h"
+#include "watch/operation_inside.h"
+#include "watch/repair_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/shared_inside.h"
 #include "watch/vitals_inside.h"
-#include "watch/window_inside.h"
 
 enum { LOOKED_MS = 200 /* so exactly it is known when a check was looked at */ };
 
@@ -134,4 +134,21 @@ bool step_provision(const struct turn *t)
     if (t->r->examined == EXAMINED_OWED && turn_has_extensive(t))
         return turn_to_step(t, v, STEP_EXAMINE, "the examination that was broken off is made up");
     return turn_to_step(t, v, STEP_NONE, "every check passed");
+}
+
+static void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why)
+{
+    const struct turn t = {w, now, m, NULL, vitals_of(w, m), false};
+    turn_to_step(&t, (struct move){.problem = "maintenance"}, STEP_PROVISION, why);
+}
+
+/* It is over, and nobody can say of m that it is well. */
+void provision_after_window(struct watch *w, struct mono now, const struct member *m)
+{
+    CLEANUP_TEXT struct text missing = {0}, why = {0};
+    if (member_repair(m) || member_override(m) || health_asked(vitals_of(w, m), now) || !watch_live(w, m) ||
+        watch_provisioned(w, mono_add(now, w->stood_still), m, &missing) || !brake_maintain(w, m))
+        return;
+    text_printf(&why, "its maintenance is over: %s", missing.s);
+    repair_provision(w, now, m, why.s);
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps remedy and replace: an operation is carried out, and what came of it is followed. */
 #include "watch/brake_inside.h"
+#include "watch/evidence_inside.h"
 #include "watch/held_inside.h"
-#include "watch/incident_inside.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
-#include "watch/machine_inside.h"
 #include "watch/operation_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/vitals_inside.h"
-#include "watch/window_inside.h"
 
 #include <string.h>
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the steps of a repair share: how a step is left, and what is chosen. */
-#include "watch/brake_inside.h"
 #include "watch/choose_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
-#include "watch/machine_inside.h"
-#include "watch/override_inside.h"
+#include "watch/operation_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -58,11 +56,6 @@ static void move_propose(const struct turn *t, const struct move *v)
     if (t->r)
         attempt_say(t, v, &says->attempt);
     health_propose(t->w, t->now, t->m, &cmd);
-}
-
-struct span repair_provision_deadline(const struct watch *w, const struct member *m)
-{
-    return class_provision_deadline(class_of(w, m), w->policy.health.provision_deadline);
 }
 
 static struct span deadline_of(const struct turn *t, enum step to)

@@ -39,8 +39,6 @@ struct turn {
     bool late; /* the step's deadline is over */
 };
 
-/* How long m may be in provision: its class says so, or the setting of all classes. */
-struct span repair_provision_deadline(const struct watch *w, const struct member *m);
 /* Proposes the step, for this reason; always true. The functions below that return bool are true when they
  * proposed something. */
 bool turn_to_step(const struct turn *t, struct move v, enum step to, const char *why);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The step tend: a remedy that disturbs nobody, on a node that stays in service. */
 #include "watch/brake_inside.h"
+#include "watch/inside.h"
 #include "watch/operation_inside.h"
 #include "watch/repair_step_inside.h"
 #include "watch/vitals_inside.h"

@@ -12,13 +12,11 @@
  * are: links do not fail by chance so close together. Nobody is told of it before one of them counts.
  */
 #include "health/argument.h"
-#include "watch/conformity_inside.h"
-#include "watch/incident_inside.h"
+#include "watch/evidence_inside.h"
 #include "watch/inside.h"
 #include "watch/lost_inside.h"
 #include "watch/outside_inside.h"
 #include "watch/shared_inside.h"
-#include "watch/trial_group_inside.h"
 #include "watch/vitals_inside.h"
 
 #include <stdlib.h>
@@ -149,8 +147,8 @@ bool shared_counts(const struct watch *w, const char *check, const struct findin
 static unsigned count_runners(const struct watch *w, size_t check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < w->vitals.n; id++) {
-        const struct vitals *v = w->vitals.of[id];
+    for (size_t id = 0; id < vitals_count(w); id++) {
+        const struct vitals *v = vitals_by_id(w, id);
         if (v && v->said && (v->said[check] & SAID_ASSIGNED))
             n += !group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group;
     }
@@ -187,7 +185,7 @@ static struct cause *cause_add(const struct watch *w, struct outbreak *o, enum s
     else
         snprintf(c->key, sizeof c->key, "%.*s class %s",
                  (int)(sizeof c->key - sizeof " class " - CLASS_NAME_BYTES_MAX - 1), o->key,
-                 w->conformity.classes[number].name);
+                 cluster_classes(w->cluster)->list[number].name);
     c->next = o->causes;
     o->causes = c;
     return c;
@@ -215,7 +213,8 @@ static void why_of(const struct watch *w, const struct outbreak *o, const struct
     else if (c->sharing == SHARING_GROUP)
         text_printf(t, "%s on nodes of group %u", o->fault, c->number);
     else
-        text_printf(t, "%s on nodes of class %s", o->fault, w->conformity.classes[c->number].name);
+        text_printf(t, "%s on nodes of class %s", o->fault,
+                    cluster_classes(w->cluster)->list[c->number].name);
 }
 
 static bool propose_cause(struct watch *w, const struct outbreak *o, const struct cause *c, const char *nodes)
@@ -308,6 +307,18 @@ void shared_note(struct watch *w, struct mono now, const struct member *m, const
     if (*f->device)
         shared_carry(w, now, outbreak_of(w, fault, f->device), m, check, f);
     shared_carry(w, now, outbreak_of(w, fault, ""), m, check, f);
+}
+
+void shared_note_outside(struct watch *w, struct mono now, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    for (const struct outside *x = v->outside; x; x = x->next) {
+        if (outside_now(w, now, m, x) < RESULT_DEGRADED)
+            continue;
+        for (size_t i = 0; i < x->n; i++)
+            if (x->findings[i].result >= RESULT_DEGRADED)
+                shared_note(w, now, m, x->name, &x->findings[i]);
+    }
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */
@@ -451,14 +462,21 @@ static struct cause *cause_parse(struct watch *w, const char *key, struct outbre
         *out = outbreak_of(w, fault, "");
         return cause_add(w, *out, SHARING_GROUP, (unsigned)number);
     }
-    for (size_t i = 0; what && i < w->conformity.n_classes; i++) {
-        if (strncmp(what, "class ", 6) == 0 && strcmp(what + 6, w->conformity.classes[i].name) == 0) {
+    const struct classes *classes = cluster_classes(w->cluster);
+    for (size_t i = 0; what && i < classes->n; i++) {
+        if (strncmp(what, "class ", 6) == 0 && strcmp(what + 6, classes->list[i].name) == 0) {
             *out = outbreak_of(w, fault, "");
             return cause_add(w, *out, SHARING_CLASS, (unsigned)i);
         }
     }
     *out = outbreak_of(w, fault, what ? what : "");
     return cause_add(w, *out, SHARING_DEVICE, 0);
+}
+
+/* A trial declared it, and whoever ran the trial says when it is over. */
+static bool is_of_trial(const char *key)
+{
+    return strncmp(key, SHARED_BY_TRIAL, strlen(SHARED_BY_TRIAL)) == 0;
 }
 
 static bool is_known(const struct watch *w, const char *key)
@@ -474,8 +492,8 @@ static void load_one(void *arg, const struct shared_cause *s)
 {
     const struct loading *l = arg;
     struct outbreak *o;
-    if (trial_is_shared(s->key) || is_known(l->w, s->key))
-        return; /* who ran a trial says when that is over */
+    if (is_of_trial(s->key) || is_known(l->w, s->key))
+        return;
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     struct cause *c = cause_parse(l->w, s->key, &o);
     snprintf(c->key, sizeof c->key, "%s", s->key);

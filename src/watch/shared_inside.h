@@ -9,11 +9,14 @@
  */
 
 struct outbreak;
+#define SHARED_BY_TRIAL "trial:" /* the key of a cause that a trial found begins with it */
 /* Whether it counts as a fault of others, too: what takes a node out, and links that are about to. */
 bool shared_counts(const struct watch *w, const char *check, const struct finding *f);
 /* m has this fault now. */
 void shared_note(struct watch *w, struct mono now, const struct member *m, const char *check,
                  const struct finding *f);
+/* The same for all that the checks of other systems say of m. */
+void shared_note_outside(struct watch *w, struct mono now, const struct member *m);
 /* It has it for a cause that it shares with others. */
 bool shared_excuses(const struct watch *w, const struct member *m, const char *check,
                     const struct finding *f);

@@ -12,9 +12,10 @@
  * A node behind a collector is silent as far as its collector says so. A collector that says nothing proves
  * nothing about its nodes.
  */
-#include "watch/conformity_inside.h"
+#include "watch/alarm.h"
 #include "watch/inside.h"
 #include "watch/silence_inside.h"
+#include "watch/watch.h"
 
 #include <stdlib.h>
 #include <string.h>

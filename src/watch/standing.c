@@ -3,9 +3,11 @@
  * What is answered about a node's conformance, with the reasons in words. An answer is made from what
  * is so at this moment; the sweep may be a second behind.
  */
+#include "watch/conformity.h"
 #include "watch/conformity_inside.h"
 #include "watch/drift_inside.h"
 #include "watch/inside.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -154,14 +156,6 @@ const struct cohorts *watch_cohorts(const struct watch *w)
     return w->conformity.cohorts;
 }
 
-const struct place_row *watch_rows(struct watch *w, size_t *n)
-{
-    *n = cluster_count(w->cluster);
-    if (*n > w->n)
-        watch_of(w, cluster_by_id(w->cluster, (uint32_t)*n - 1));
-    return w->conformity.rows;
-}
-
 /* The cohort with the most listed nodes of a class; among equals the one with the lowest fingerprint. */
 static uint32_t largest_of(const struct watch *w, uint16_t class, uint32_t *share, uint32_t *all)
 {
@@ -173,7 +167,7 @@ static uint32_t largest_of(const struct watch *w, uint16_t class, uint32_t *shar
         if (!m->listed || m->class != class)
             continue;
         ++*all;
-        n[w->conformity.rows[i].cohort]++;
+        n[w->conformity.known[i].cohort]++;
     }
     n[COHORT_NONE] = 0;
     for (uint32_t c = 1; c <= max; c++) {
@@ -199,7 +193,7 @@ const struct member *watch_suggest(struct watch *w, uint16_t class, uint32_t *sh
         c->suggestion = NULL;
         for (size_t i = 0; best != COHORT_NONE && i < w->n && !c->suggestion; i++) {
             const struct member *m = cluster_at(w->cluster, i);
-            if (m->listed && m->class == class && w->conformity.rows[m->id].cohort == best)
+            if (m->listed && m->class == class && w->conformity.known[m->id].cohort == best)
                 c->suggestion = m;
         }
     }

@@ -10,165 +10,35 @@
  * scheduler was read and says so; and when nobody else holds it, which is read again right before, as before
  * a remedy.
  */
-#include "watch/brake_inside.h"
 #include "watch/budget_inside.h"
-#include "watch/health_inside.h"
-#include "watch/hearing_inside.h"
+#include "watch/health.h"
 #include "watch/held_inside.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/measure_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/trial_group_inside.h"
 #include "watch/trial_inside.h"
 #include "watch/vitals_inside.h"
-#include "watch/window_inside.h"
+#include "watch/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    ASKED_S = 10,  /* a command of which nothing is heard for so long is taken as lost, */
-    BEGUN_S = 300, /* but one that holds nodes when it could be: a slow store may still write it down */
-    REST_S = 600   /* after a trial that came to nothing, before the next on the same node */
+    ASKED_S = 10, /* a command of which nothing is heard for so long is taken as lost, */
+    BEGUN_S = 300 /* but one that holds nodes when it could be: a slow store may still write it down */
 };
-
-const struct member *seat_member(const struct watch *w, const struct seat *s)
-{
-    return cluster_by_id(w->cluster, s->member);
-}
-
-static bool has_left(const struct seat *s)
-{
-    return s->state == SEAT_LEFT;
-}
 
 /* --- their lives ------------------------------------------------------------------------------ */
 
-struct trial *trial_add(struct watch *w, struct mono now, const char *check, unsigned group,
-                        struct span limit)
-{
-    struct trial *t = mem_alloc(sizeof *t);
-    snprintf(t->check, sizeof t->check, "%s", check);
-    t->group = group;
-    t->began = now;
-    t->began_wall = w->wall;
-    t->due = mono_add(now, limit);
-    t->next = w->trials.first;
-    w->trials.first = t;
-    return t;
-}
-
-struct seat *trial_seat(struct watch *w, struct trial *t, const struct member *m)
-{
-    t->seats = mem_grow(t->seats, (t->n + 1) * sizeof *t->seats);
-    struct seat *s = &t->seats[t->n++];
-    *s = (struct seat){.member = m->id};
-    vitals_of(w, m)->trial = t;
-    budget_patient(w, m);
-    return s;
-}
-
-static void seat_leave(struct watch *w, struct seat *s)
-{
-    if (has_left(s))
-        return;
-    const struct member *m = seat_member(w, s);
-    struct vitals *v = vitals_of(w, m);
-    v->trial = NULL;
-    v->trial_known = false;
-    budget_patient(w, m);
-    s->state = SEAT_LEFT;
-}
-
-static void trial_free(struct trial *t)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        free(t->seats[i].why);
-        free(t->seats[i].said);
-        free(t->seats[i].failed);
-    }
-    free(t->seats);
-    grouping_destroy(t->grouping);
-    free(t);
-}
-
-void trial_drop(struct watch *w, struct trial *t)
-{
-    struct trial **at = &w->trials.first;
-    for (size_t i = 0; i < t->n; i++)
-        seat_leave(w, &t->seats[i]);
-    while (*at != t)
-        at = &(*at)->next;
-    *at = t->next;
-    trial_free(t);
-}
-
-void trials_fini(struct watch *w)
-{
-    while (w->trials.first) {
-        struct trial *t = w->trials.first;
-        w->trials.first = t->next;
-        trial_free(t);
-    }
-    trial_begin_fini(w);
-}
-
 /* --- whom it holds ---------------------------------------------------------------------------- */
-
-static bool is_held(const struct member *m, const char *claim)
-{
-    for (size_t i = 0; i < m->n_claims; i++)
-        if (m->claims[i].claim->kind == CLAIM_TRIAL && strcmp(m->claims[i].claim->id, claim) == 0)
-            return true;
-    return false;
-}
 
 static bool is_recorded(const struct member *m, const char *claim)
 {
     const struct trial_record *r = member_trial(m);
     return r && strcmp(r->claim, claim) == 0;
-}
-
-/* Its repair keeps it, and has to be where it was when the trial began. */
-static bool is_examined(const struct trial *t, const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    return r && r->step == STEP_EXAMINE && r->since.ns == t->stage.ns;
-}
-
-static bool trial_examines(const struct trial *t, const struct seat *s)
-{
-    return t->examines && s == t->seats;
-}
-
-static bool is_kept(const struct trial *t, const struct seat *s, const struct member *m)
-{
-    return trial_examines(t, s) ? is_examined(t, m) : is_held(m, t->claim);
-}
-
-bool trial_holds(const struct watch *w, const struct member *m)
-{
-    const struct vitals *v = vitals_find(w, m);
-    const struct trial *t = v ? v->trial : NULL;
-    return (t && !(t->examines && t->seats[0].member == m->id)) || member_held_by(m, CLAIM_TRIAL);
-}
-
-static struct seat *seat_find(const struct trial *t, const struct member *m)
-{
-    for (size_t i = 0; t && i < t->n; i++)
-        if (t->seats[i].member == m->id && !has_left(&t->seats[i]))
-            return &t->seats[i];
-    return NULL;
-}
-
-bool trial_says(const struct watch *w, const struct member *m, size_t check)
-{
-    const struct vitals *v = vitals_find(w, m);
-    const struct seat *s = v ? seat_find(v->trial, m) : NULL;
-    if (check_at(w, check)->group > 1)
-        return true;
-    return s && s->state >= SEAT_RUNS && strcmp(v->trial->check, check_at(w, check)->name) == 0;
 }
 
 void trial_changed(struct watch *w, const struct member *m)
@@ -180,66 +50,7 @@ void trial_changed(struct watch *w, const struct member *m)
         budget_patient(w, m);
 }
 
-void trials_yield(struct watch *w)
-{
-    if (w->trials.first)
-        w->trials.yield = watch_awake(w, w->last_tick);
-}
-
 /* --- seats ------------------------------------------------------------------------------------ */
-
-void seat_end(struct watch *w, struct mono now, struct seat *s, bool ran, enum result r, const char *why)
-{
-    if (!ran)
-        vitals_of(w, seat_member(w, s))->trial_rest = mono_add(now, span_s(REST_S));
-    s->stop |= s->state == SEAT_RUNS;
-    s->state = SEAT_OVER;
-    s->ran = ran;
-    s->result = r;
-    char *copy = mem_dup(why);
-    free(s->why);
-    s->why = copy;
-    s->wait = now;
-}
-
-void seat_conclude(struct watch *w, struct mono now, const struct trial *t, struct seat *s, struct verdict *x)
-{
-    const struct member *m = seat_member(w, s);
-    size_t place = check_place(w, t->check);
-    bool ran = !trial_examines(t, s) || x->result != RESULT_UNKNOWN;
-    seat_end(w, now, s, ran, x->result, ran ? "it ran" : "it came to no answer");
-    said_note(w, now, m, place, x);
-    if (trial_examines(t, s))
-        vitals_of(w, m)->said[place] |= SAID_ANSWERED;
-    health_heard(w, now, w->wall, m);
-}
-
-void seat_fail(struct watch *w, struct mono now, const struct trial *t, struct seat *s, const char *why)
-{
-    CLEANUP_FREE struct verdict *x = mem_alloc(sizeof *x);
-    if (!trial_examines(t, s)) {
-        seat_end(w, now, s, false, RESULT_UNKNOWN, why);
-        return;
-    }
-    verdict_cannot(x, RESULT_UNKNOWN, "%s", why);
-    seat_conclude(w, now, t, s, x);
-}
-
-bool seat_ready(const struct watch *w, const struct trial *t, const struct seat *s)
-{
-    const struct member *m = seat_member(w, s);
-    return is_kept(t, s, m) && watch_live(w, m) && watch_work(w, m) == WORK_IDLE &&
-           held_check(w, m, NULL) == 0;
-}
-
-void seat_call(struct watch *w, struct seat *s, size_t run)
-{
-    s->state = SEAT_CALLED;
-    s->of = run;
-    s->run = ++w->trials.runs;
-    memcpy(s->boot, watch_of(w, seat_member(w, s))->boot, sizeof s->boot);
-    free(STEAL(s->said));
-}
 
 /* --- what ends it ----------------------------------------------------------------------------- */
 
@@ -250,11 +61,11 @@ static const char *trial_disturbed(struct watch *w, struct mono now, const struc
     const struct member *m = seat_member(w, s);
     if (!m->listed)
         return "no configuration file names it any more";
-    if (trial_examines(t, s) && !is_examined(t, m))
+    if (trial_examines(t, s) && !trial_is_examined(t, m))
         return "its examination is over";
     if (!trial_examines(t, s) && member_repair(m))
         return "it is ill, and being repaired";
-    if (!is_kept(t, s, m) || member_override(m))
+    if (!seat_is_kept(t, s, m) || member_override(m))
         return "a person took it back";
     if (window_of(w, m))
         return "it is in maintenance";
@@ -295,7 +106,7 @@ static void look_for_ends(struct watch *w, struct mono now, struct trial *t)
     bool late = !all && now.ns >= t->due.ns;
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
-        if (has_left(s) || s->state == SEAT_OVER)
+        if (seat_has_left(s) || s->state == SEAT_OVER)
             continue;
         const char *why = all ? all : trial_disturbed(w, now, t, s);
         if (why)
@@ -330,7 +141,7 @@ static bool let_go(struct watch *w, struct mono now, struct trial *t)
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
         bool asked = s->told.ns && within(now, s->told, ASKED_S);
-        if (has_left(s) || s->state != SEAT_OVER || asked || !may_go(w, now, t, s) ||
+        if (seat_has_left(s) || s->state != SEAT_OVER || asked || !may_go(w, now, t, s) ||
             (why && strcmp(why, s->why) != 0))
             continue;
         why = s->why;
@@ -351,10 +162,10 @@ static bool see_off(struct watch *w, struct trial *t)
     bool any = false;
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
-        if (has_left(s))
+        if (seat_has_left(s))
             continue;
         const struct member *m = seat_member(w, s);
-        if (s->state == SEAT_OVER && !is_held(m, t->claim) && !is_recorded(m, t->claim))
+        if (s->state == SEAT_OVER && !seat_is_held(m, t->claim) && !is_recorded(m, t->claim))
             seat_leave(w, s);
         else
             any = true;
@@ -379,7 +190,7 @@ static bool may_come(const struct watch *w, struct mono now, const struct trial 
     for (size_t i = 0; i < t->n && !within(now, t->began, ASKED_S); i++) {
         const struct member *m = seat_member(w, &t->seats[i]);
         bool examined = trial_examines(t, &t->seats[i]);
-        if (m->n_claims != examined || (examined && !is_examined(t, m)))
+        if (m->n_claims != examined || (examined && !trial_is_examined(t, m)))
             return false;
     }
     return within(now, t->began, BEGUN_S);
@@ -389,7 +200,7 @@ static void go_singly(struct watch *w, struct mono now, struct trial *t, const s
 {
     for (size_t i = 0; i < t->n; i++) {
         struct seat *s = &t->seats[i];
-        if (has_left(s))
+        if (seat_has_left(s))
             continue;
         if (s->state == SEAT_WAITS && seat_ready(w, t, s))
             seat_call(w, s, 0);
@@ -418,9 +229,12 @@ static bool trial_go(struct watch *w, struct mono now, struct trial *t)
 
 void trial_tick(struct watch *w, struct mono now)
 {
+    trials_yield(w);
     for (struct trial *t = w->trials.first, *next; t; t = next) {
         next = t->next;
-        if (!trial_go(w, now, t))
+        bool goes_on = trial_go(w, now, t);
+        trials_yield(w);
+        if (!goes_on)
             trial_drop(w, t);
     }
 }
@@ -456,8 +270,10 @@ void trial_look(struct watch *w, struct mono now, const struct member *m)
 {
     const struct vitals *v = vitals_find(w, m);
     const char *claim = v && v->trial ? NULL : claim_of(m);
-    if (claim)
+    if (claim) {
+        trials_yield(w);
         end_orphan(w, now, m, claim);
+    }
     trial_note_partner(w, now, m);
     if (w->trials.may && !claim && v && !v->trial)
         trial_note_due(w, now, m);
@@ -505,7 +321,7 @@ void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg)
     for (struct trial *t = w->trials.first; t; t = t->next) {
         for (size_t i = 0; i < t->n; i++) {
             struct seat *s = &t->seats[i];
-            if (has_left(s))
+            if (seat_has_left(s))
                 continue;
             if (s->stop && watch_live(w, seat_member(w, s))) {
                 const struct trial_run r = {.check = t->check, .stop = true};
@@ -524,7 +340,7 @@ void watch_tried(struct watch *w, uint64_t run, const struct verdict *v, const c
     for (struct trial *t = w->trials.first; t; t = t->next) {
         for (size_t i = 0; i < t->n; i++) {
             struct seat *s = &t->seats[i];
-            if (has_left(s) || s->state != SEAT_RUNS || s->run != run)
+            if (seat_has_left(s) || s->state != SEAT_RUNS || s->run != run)
                 continue;
             s->said = mem_alloc(sizeof *s->said);
             if (v)

@@ -7,12 +7,15 @@
 #include "watch/answer_inside.h"
 #include "watch/brake_inside.h"
 #include "watch/budget_inside.h"
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
+#include "watch/operation_inside.h"
 #include "watch/outside_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/trial_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,14 +289,6 @@ void trial_ask(struct watch *w, struct mono now, const struct member *m, size_t 
     x->next_check = (uint16_t)check;
 }
 
-bool trial_waits(const struct watch *w, const struct member *m, size_t check)
-{
-    const struct vitals *v = vitals_find(w, m);
-    const struct repair *r = member_repair(m);
-    return r && r->step == STEP_EXAMINE && v && !v->trial && v->said && !(v->said[check] & SAID_ANSWERED) &&
-           check_at(w, check)->group > 1;
-}
-
 /* Whoever ran it with others and passed in none of the runs since comes last, so that the next try does not
  * meet him first; else who ran it longest ago comes first, so that each has his turn. */
 static bool goes_before(const struct partner *a, const struct partner *b)
@@ -411,6 +406,7 @@ static bool any_share_left(struct watch *w, unsigned held)
 void trial_end_sweep(struct watch *w)
 {
     struct mono now = watch_awake(w, w->last_tick);
+    trials_yield(w);
     bool waits = trial_begin_grant(w, now), may = !waits && w->trial_begin.n_scheduled && may_hold(w, now);
     unsigned tries = TRIES_MAX, looks = LOOKS_MAX, held = held_nodes(w);
     sort_candidates(w);

@@ -41,8 +41,6 @@ void trial_reconfigure(struct watch *w);
 /* m, which is in the examination, is to run this check with others: they are looked for when it is its turn,
  * unless it has them, or had some a moment ago. To be called in each sweep until it is answered. */
 void trial_ask(struct watch *w, struct mono now, const struct member *m, size_t check);
-/* m is examined, and nobody was found yet to run this check with. */
-bool trial_waits(const struct watch *w, const struct member *m, size_t check);
 /* Notes m as a partner of the one whose turn it is. */
 void trial_note_partner(struct watch *w, struct mono now, const struct member *m);
 /* Notes m, which is in no trial, when it is due. */

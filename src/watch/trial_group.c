@@ -5,6 +5,7 @@
  * in no run that counts.
  */
 #include "watch/inside.h"
+#include "watch/shared_inside.h"
 #include "watch/trial_group_inside.h"
 #include "watch/trial_inside.h"
 #include "watch/vitals_inside.h"
@@ -13,13 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARED_PREFIX "trial:"
 enum { NAMED_MAX = 4 };
-
-bool trial_is_shared(const char *key)
-{
-    return strncmp(key, SHARED_PREFIX, strlen(SHARED_PREFIX)) == 0;
-}
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
@@ -202,8 +197,8 @@ static char *fold_run(const struct watch *w, const struct trial *t, const struct
 
 static void shared_key(const struct trial *t, const char *nodes, struct text *key)
 {
-    text_printf(key, SHARED_PREFIX "%s %.*s", t->check,
-                (int)(SHARED_KEY_BYTES_MAX - strlen(SHARED_PREFIX) - strlen(t->check) - 1), nodes);
+    text_printf(key, SHARED_BY_TRIAL "%s %.*s", t->check,
+                (int)(SHARED_KEY_BYTES_MAX - strlen(SHARED_BY_TRIAL) - strlen(t->check) - 1), nodes);
 }
 
 static void propose_shared(struct watch *w, const char *key, const char *nodes, const char *why,
@@ -279,7 +274,7 @@ static void note_over(void *arg, const struct shared_cause *s)
     struct ending *x = arg;
     CLEANUP_TEXT struct text prefix = {0};
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    text_printf(&prefix, SHARED_PREFIX "%s ", x->t->check);
+    text_printf(&prefix, SHARED_BY_TRIAL "%s ", x->t->check);
     if (strncmp(s->key, prefix.s, prefix.len) != 0 || hostlist_parse(s->nodes, &nodes, NULL) < 0)
         return;
     for (size_t i = 0; i < nodes.n; i++) {

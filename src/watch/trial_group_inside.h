@@ -12,7 +12,5 @@ struct trial;
 
 /* Goes on with a trial of a group. */
 void trial_group_go(struct watch *w, struct mono now, struct trial *t, const struct check *k);
-/* The key of a shared cause that a trial found. */
-bool trial_is_shared(const char *key);
 
 #endif

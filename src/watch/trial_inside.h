@@ -57,12 +57,8 @@ void trial_look(struct watch *w, struct mono now, const struct member *m);
 void trial_tick(struct watch *w, struct mono now);
 /* Something that is agreed of m changed. */
 void trial_changed(struct watch *w, const struct member *m);
-/* It is out of service for a check, or about to be; not so for one that is examined. */
-bool trial_holds(const struct watch *w, const struct member *m);
 /* What m says of this check is not to be believed by itself: a trial says it. */
 bool trial_says(const struct watch *w, const struct member *m, size_t check);
-/* An ill node needs the room: all that are under way end. */
-void trials_yield(struct watch *w);
 void trials_fini(struct watch *w);
 /* It takes part no more; ran: with this result. */
 void seat_end(struct watch *w, struct mono now, struct seat *s, bool ran, enum result r, const char *why);
@@ -80,6 +76,22 @@ struct trial *trial_add(struct watch *w, struct mono now, const char *check, uns
                         struct span limit);
 struct seat *trial_seat(struct watch *w, struct trial *t, const struct member *m);
 void trial_drop(struct watch *w, struct trial *t);
+
+static inline bool seat_has_left(const struct seat *s)
+{
+    return s->state == SEAT_LEFT;
+}
+/* The claim rests on m. */
+bool seat_is_held(const struct member *m, const char *claim);
+/* The node of this seat is the one that is examined. */
+bool trial_examines(const struct trial *t, const struct seat *s);
+/* The examination of m, for which the trial is, goes on. */
+bool trial_is_examined(const struct trial *t, const struct member *m);
+/* What keeps m out of service for the trial stands: the claim, or the examination. */
+bool seat_is_kept(const struct trial *t, const struct seat *s, const struct member *m);
+void seat_leave(struct watch *w, struct seat *s);
+/* An ill node was kept in service for want of room: all trials that are under way end. */
+void trials_yield(struct watch *w);
 
 struct trials {
     struct trial *first;

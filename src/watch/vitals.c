@@ -5,17 +5,24 @@
  * check's own time allows: whoever asks gets unknown otherwise.
  */
 #include "base/digest.h"
-#include "watch/boot_inside.h"
-#include "watch/conformity_inside.h"
 #include "watch/inside.h"
-#include "watch/lost_inside.h"
-#include "watch/outside_inside.h"
 #include "watch/vitals_inside.h"
+#include "watch/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { STALE_MIN_S = 120 };
+
+size_t vitals_count(const struct watch *w)
+{
+    return w->vitals.n;
+}
+
+struct vitals *vitals_by_id(const struct watch *w, size_t id)
+{
+    return w->vitals.of[id];
+}
 
 size_t check_count(const struct watch *w)
 {
@@ -33,6 +40,23 @@ size_t check_place(const struct watch *w, const char *name)
         if (strcmp(w->vitals.names[i], name) == 0)
             return i;
     return SIZE_MAX;
+}
+
+uint32_t check_generation(const struct watch *w)
+{
+    return w->vitals.generation;
+}
+
+const struct check_rule *check_rule_of(const struct watch *w, size_t i)
+{
+    return &w->vitals.rules[i];
+}
+
+enum result said_of(const struct watch *w, struct mono now, const struct vitals *v, size_t i)
+{
+    int64_t age_ns = now.ns - w->created.ns - INT64_C(100000000) * v->looked_ds[i];
+    uint8_t said = v->said[i] & SAID_RESULT;
+    return !said || age_ns > w->vitals.rules[i].age_max_ns ? RESULT_UNKNOWN : (enum result)(said - 1);
 }
 
 bool check_repeats(const struct check *k)
@@ -80,14 +104,11 @@ void sayings_drop(struct vitals *v)
     v->n_sayings = 0;
 }
 
-static void vitals_drop(struct watch *w, struct vitals *v)
+static void vitals_free(struct vitals *v)
 {
     if (!v)
         return;
     sayings_drop(v);
-    outside_drop(v);
-    lost_drop(w, v);
-    boot_drop(v);
     free(v->sayings);
     free(v->said);
     free(v->looked_ds);
@@ -211,17 +232,12 @@ void vitals_reconfigure(struct watch *w)
 void vitals_destroy(struct watch *w)
 {
     for (size_t i = 0; i < w->vitals.n; i++)
-        vitals_drop(w, w->vitals.of[i]);
+        vitals_free(w->vitals.of[i]);
     for (size_t i = 0; i < w->vitals.n_checks; i++)
         free(w->vitals.names[i]);
     free(w->vitals.names);
     free(w->vitals.rules);
     free(w->vitals.of);
-}
-
-bool watch_live(const struct watch *w, const struct member *m)
-{
-    return watch_observed(w, m)->beat.liveness == LIVENESS_LIVE;
 }
 
 void vitals_doubt(struct watch *w)
@@ -277,4 +293,35 @@ bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, 
     int64_t own = k->every.ns + k->deadline.ns, limit = w->policy.health.fresh.ns;
     struct mono at = s && !check_ages(k) ? s->told : now;
     return mono_sub(at, said_looked(w, v, i)).ns <= (own > limit ? own : limit);
+}
+
+/* Something has to pass before it is in service. */
+static bool has_checks(const struct watch *w, const struct member *m)
+{
+    for (size_t i = 0; i < check_count(w); i++)
+        if (check_repeats(check_at(w, i)) && !check_at(w, i)->observe && check_runs(w, m, i))
+            return true;
+    return false;
+}
+
+bool repair_comes_up(const struct watch *w, const struct member *m)
+{
+    return m->listed && !member_repair(m) && watch_live(w, m) &&
+           member_came_up(m, watch_observed(w, m)->boot) && acts_for(w, m) &&
+           class_provisions(class_of(w, m), w->policy.health.provision_new) && !member_override(m) &&
+           has_checks(w, m);
+}
+
+bool trial_holds(const struct watch *w, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    return (v && v->trial_out) || member_held_by(m, CLAIM_TRIAL);
+}
+
+bool trial_waits(const struct watch *w, const struct member *m, size_t check)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const struct repair *r = member_repair(m);
+    return r && r->step == STEP_EXAMINE && v && !v->trial && v->said && !(v->said[check] & SAID_ANSWERED) &&
+           check_at(w, check)->group > 1;
 }

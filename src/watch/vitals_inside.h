@@ -55,6 +55,7 @@ struct vitals {
     struct outside *outside;
 
     struct trial *trial;   /* in which it takes part; NULL: in none */
+    bool trial_out;        /* which takes it out of service, or is about to */
     struct wall trial_due; /* the earliest moment at which a check is to run on it again, */
     uint16_t trial_check;  /* and which, when the next is true */
     bool trial_known;
@@ -91,6 +92,9 @@ struct vitals {
 };
 
 struct vitals *vitals_find(const struct watch *w, const struct member *m); /* NULL when there are none */
+size_t vitals_count(const struct watch *w); /* members below this id may have some */
+struct vitals *vitals_by_id(const struct watch *w,
+                            size_t id); /* id below vitals_count; NULL: there are none */
 struct vitals *vitals_of(struct watch *w, const struct member *m);
 /* The place of a check's record; SIZE_MAX when there is none. */
 size_t check_place(const struct watch *w, const char *name);
@@ -112,7 +116,6 @@ const struct saying *saying_find(const struct vitals *v, size_t i); /* NULL: not
 /* Whether what it says is new enough for something that cannot be undone. */
 bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, size_t i);
 struct mono said_looked(const struct watch *w, const struct vitals *v, size_t i);
-bool watch_live(const struct watch *w, const struct member *m);
 /* Everything is to be told anew. */
 void vitals_doubt(struct watch *w);
 /* Whether everything was told anew since this process did nothing for a while (health_stood_still). */
@@ -124,7 +127,16 @@ void saying_fini(struct saying *s);
 void saying_remove(struct vitals *v, size_t i); /* of this check, where there is one */
 /* The records of checks may be other ones now: what was said by those that are the same stays. */
 void vitals_reconfigure(struct watch *w);
+/* What boot.c, lost.c and outside.c keep in them is dropped before. */
 void vitals_destroy(struct watch *w);
+
+/* m came up, for the first time or on another boot than it was put into service on, and its checks have to
+ * pass before it is in service. Not where a person took it back a while ago: it is his. */
+bool repair_comes_up(const struct watch *w, const struct member *m);
+/* It is out of service for a check, or about to be; not so for one that is examined. */
+bool trial_holds(const struct watch *w, const struct member *m);
+/* m is examined, and nobody was found yet to run this check with. */
+bool trial_waits(const struct watch *w, const struct member *m, size_t check);
 
 struct vitals_known {
     struct vitals **of; /* by member id */
@@ -134,5 +146,11 @@ struct vitals_known {
     size_t n_checks;
     uint32_t generation; /* of the records */
 };
+
+/* What is asked most often of a check's record. */
+const struct check_rule *check_rule_of(const struct watch *w, size_t i);
+uint32_t check_generation(const struct watch *w); /* of the records */
+/* said_now of a node that speaks: for those who ask about all checks of all nodes. */
+enum result said_of(const struct watch *w, struct mono now, const struct vitals *v, size_t i);
 
 #endif

@@ -11,19 +11,20 @@
  * process, a loop that hung). Nobody can be heard by a controller that does not listen. What comes in
  * before the first tick after such a time is what notices it, so that nobody is heard in the future.
  */
+#include "watch/watch.h"
 #include "watch/alarm_watch_inside.h"
-#include "watch/answer_inside.h"
 #include "watch/bmc_inside.h"
 #include "watch/boot_inside.h"
-#include "watch/brake_inside.h"
-#include "watch/budget_inside.h"
 #include "watch/call_inside.h"
 #include "watch/conformity_inside.h"
 #include "watch/drift_inside.h"
+#include "watch/fitness_inside.h"
 #include "watch/gather_inside.h"
+#include "watch/health.h"
 #include "watch/health_inside.h"
 #include "watch/held_inside.h"
 #include "watch/inside.h"
+#include "watch/isolate_inside.h"
 #include "watch/lost_inside.h"
 #include "watch/machine_inside.h"
 #include "watch/measure_inside.h"
@@ -35,7 +36,6 @@
 #include "watch/spell_inside.h"
 #include "watch/trial_begin_inside.h"
 #include "watch/trial_inside.h"
-#include "watch/vitals_inside.h"
 #include "watch/window_inside.h"
 
 #include <errno.h>
@@ -43,94 +43,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct mono watch_awake(const struct watch *w, struct mono now)
+/* Room for members that were met since, in each room that remembers something of a member. */
+static void watch_grow(struct watch *w, size_t from, size_t n)
 {
-    return (struct mono){now.ns - w->stood_still.ns};
+    rows_grow(w, from, n);
+    bmcs_grow(w, from, n);
+    silence_grow(w, from, n);
+    conformity_grow(w, from, n);
 }
 
-struct mono watch_at(const struct watch *w, uint32_t ds)
-{
-    return mono_add(w->created, span_ms(INT64_C(100) * ds));
-}
-
-uint32_t watch_ds(const struct watch *w, struct mono at)
-{
-    return (uint32_t)(mono_sub(at, w->created).ns / span_ms(100).ns);
-}
-
-enum { STOOD_STILL_S = 10 }; /* so long that what is known of nodes may be another */
-
-/* Takes a gap since the last tick that is no working loop's out of the time that counts. */
-static void note_gap(struct watch *w, struct mono now)
-{
-    int64_t gap = mono_sub(now, w->last_tick).ns;
-    int64_t usual = span_ms(WATCH_TICK_MS).ns;
-    if (gap <= 10 * usual)
-        return;
-    w->stood_still.ns += gap - usual;
-    w->last_tick = now;
-    if (gap >= span_s(STOOD_STILL_S).ns)
-        health_stood_still(w);
-}
-
-/* A moment at which something was observed. */
-struct mono watch_observed_at(struct watch *w, struct mono now)
-{
-    note_gap(w, now);
-    return watch_awake(w, now);
-}
-
-/* Members are met at any time; what is observed of them grows with them. */
-struct observed *watch_of(struct watch *w, const struct member *m)
-{
-    if (m->id >= w->n) {
-        size_t n = cluster_count(w->cluster);
-        if (n > w->cap) {
-            w->cap = n + n / 4 + 16;
-            w->seen = mem_grow(w->seen, w->cap * sizeof *w->seen);
-            conformity_reserve(w, w->cap);
-            bmcs_reserve(w, w->cap);
-        }
-        struct mono from = watch_awake(w, w->last_tick);
-        if (from.ns < w->began.ns)
-            from = w->began;
-        for (size_t i = w->n; i < n; i++) {
-            w->seen[i] = (struct observed){0};
-            beat_init(&w->seen[i].beat, from);
-        }
-        size_t before = w->n;
-        w->n = n;
-        bmcs_grow(w, before, n);
-        silence_grow(w, before, n);
-        conformity_grow(w, before, n);
-    }
-    return &w->seen[m->id];
-}
+static const struct watch_up up = {.grow = watch_grow,
+                                   .stood_still = health_stood_still,
+                                   .row = row_make,
+                                   .changed = health_follow,
+                                   .heard = health_take};
 
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
                            const struct watch_sink *sink)
 {
-    struct watch *w = mem_alloc(sizeof *w);
-    w->cluster = c;
-    w->policy = *p;
-    w->sink = *sink;
-    w->alarms = (struct alarms){.fn = sink->alarm, .arg = sink->arg};
-    w->created = now;
-    w->began = mono_add(now, p->spread);
-    w->last_tick = now;
-    groups_create(w);
+    struct watch *w = view_create(c, p, now, sink, &up);
+    drift_create(w);
     silence_create(w);
-    bmc_create(w);
     conformity_create(w);
     health_create(w);
     return w;
-}
-
-static void forget_before(struct observed *o)
-{
-    if (o->before)
-        report_fini(o->before);
-    free(STEAL(o->before));
 }
 
 void watch_destroy(struct watch *w)
@@ -143,23 +79,12 @@ void watch_destroy(struct watch *w)
     conformity_destroy(w);
     bmc_destroy(w);
     health_destroy(w);
-    alarms_fini(&w->alarms);
     silence_destroy(w);
-    for (size_t i = 0; i < w->n; i++) {
-        report_fini(&w->seen[i].report);
-        forget_before(&w->seen[i]);
-        free(w->seen[i].version);
-        free(w->seen[i].running);
-        free(w->seen[i].window);
-        for (int k = 0; k < ELSEWHERES; k++)
-            elsewhere_fini(&w->seen[i].elsewhere[k].is);
-        scheduler_word_fini(&w->seen[i].word);
-    }
+    rows_destroy(w);
     calls_destroy(w);
     machines_destroy(w);
     windows_destroy(w);
-    free(w->seen);
-    free(w);
+    view_destroy(w);
 }
 
 static bool watch_shorter(const struct patience *now, const struct patience *was)
@@ -195,13 +120,6 @@ void watch_changed(struct watch *w, const struct hostlist *nodes)
         row_refresh(w, m);
         silence_look(w, m); /* one that is silent already may be in service only now */
     }
-}
-
-const struct patience *patience_of(const struct watch *w, const struct member *m)
-{
-    if (m->spec.sensitive)
-        return &w->policy.sensitive;
-    return m->spec.borrowed ? &w->policy.borrowed : &w->policy.plain;
 }
 
 /* --- observations ---------------------------------------------------------------------------- */
@@ -325,7 +243,7 @@ void watch_remember_report(struct watch *w, struct member *m, json_t *inventory)
     CLEANUP_JSON json_t *message = json_pack("{s:s,s:b,s:O}", "hash", "", "full", 1, "set", inventory);
     if (o->report.json)
         return;
-    forget_before(o);
+    observed_forget_before(o);
     o->before = mem_alloc(sizeof *o->before);
     report_update(o->before, message, NULL);
 }
@@ -334,12 +252,6 @@ const struct report *watch_report(const struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
     return o->before ? o->before : &o->report;
-}
-
-struct wall watch_contact(const struct watch *w, const struct member *m)
-{
-    const struct observed *o = watch_observed(w, m);
-    return o->heard_wall.ns ? o->heard_wall : o->heard_before;
 }
 
 void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m)
@@ -367,25 +279,13 @@ int watch_inventory(struct watch *w, struct member *m, const json_t *message, st
     int rc = report_update(&o->report, message, e);
     o->inventoried |= rc == 0;
     if (rc == 0)
-        forget_before(o);
+        observed_forget_before(o);
     row_shortfall(w, m);
     row_refresh(w, m);
     return rc;
 }
 
 /* --- what follows ---------------------------------------------------------------------------- */
-
-bool is_put_into_service(const struct watch *w, const struct member *m)
-{
-    const char *boot = watch_observed(w, m)->boot;
-    return watch_live(w, m) && !member_repair(m) && !repair_comes_up(w, m) &&
-           (!m->admitted || (*boot && strcmp(m->boot, boot) != 0));
-}
-
-bool is_heard(const struct watch *w, const struct member *m)
-{
-    return watch_live(w, m) && !repair_comes_up(w, m);
-}
 
 enum { ROW_SWEEPS = 8 };
 
@@ -404,7 +304,8 @@ static void watch_examine(struct watch *w, struct member *m, struct mono now)
         lost_look(w, now, m);
         boot_look(w, now, m);
     }
-    window_look(w, now, m);
+    if (window_look(w, m))
+        provision_after_window(w, now, m);
     override_look(w, now, m);
     held_look(w, now, m);
     health_look(w, now, m);
@@ -452,18 +353,16 @@ static size_t sweep_step(struct watch *w, struct mono now, size_t nodes)
     enum { COMPONENTS_A_NODE = 4 };
     size_t end = cluster_count(w->cluster) * w->slice / WATCH_SLICES, looked = 0;
     while (w->cursor < end && looked < nodes) {
-        int64_t left = w->conformity.work_left;
+        int64_t left = conformity_work_left(w);
         watch_examine(w, cluster_by_id(w->cluster, w->cursor++), now);
-        looked += 1 + (size_t)(left - w->conformity.work_left) / COMPONENTS_A_NODE;
+        looked += 1 + (size_t)(left - conformity_work_left(w)) / COMPONENTS_A_NODE;
     }
     return looked < nodes ? looked : nodes;
 }
 
 void watch_tick(struct watch *w, struct mono now, struct wall wall)
 {
-    note_gap(w, now);
-    w->last_tick = now;
-    w->wall = wall;
+    view_tick(w, now, wall);
     silence_tick(w, watch_awake(w, now));
     conformity_tick(w);
     health_tick(w, watch_awake(w, now));
@@ -484,32 +383,3 @@ bool watch_step(struct watch *w, size_t nodes)
 }
 
 /* --- answers --------------------------------------------------------------------------------- */
-
-const struct observed *watch_observed(const struct watch *w, const struct member *m)
-{
-    return watch_of((struct watch *)(uintptr_t)w, m);
-}
-
-void watch_fitness(const struct watch *w, struct mono now, const struct member *m, struct text *claims,
-                   struct text *shortfall, struct fitness *f)
-{
-    const struct observed *o = watch_observed(w, m);
-    text_clear(claims);
-    text_clear(shortfall);
-    if (m->n_claims)
-        member_claims(m, claims);
-    if (o->report.json)
-        spec_shortfall(&m->spec, &o->report, shortfall);
-    *f = (struct fitness){.agreed = member_agreed(m),
-                          .liveness = o->beat.liveness,
-                          .work = watch_work(w, m),
-                          .silence = mono_sub(watch_awake(w, now), o->beat.heard),
-                          .claims = claims->s,
-                          .shortfall = shortfall->s,
-                          .reported = o->report.json != NULL,
-                          .conformance = conformity_shown(w, m),
-                          .window = window_of(w, m),
-                          .comes_up = repair_comes_up(w, m)};
-    held_fitness(w, m, f);
-    health_fitness(w, watch_awake(w, now), m, f);
-}

@@ -64,6 +64,8 @@ struct observed {
         struct mono at;      /* at this moment of the clock; ns 0: never */
         bool unread;         /* to be read again, as something is about to be done to the node */
     } elsewhere[ELSEWHERES];
+    struct mono
+        freed; /* when somebody let go of it, and its repair has not taken note yet; ns 0: nobody did */
     uint64_t uptime_s; /* as last said */
     struct mono uptime_at;
     struct mono missed;             /* when its collector said last that it does not hear it */

@@ -8,25 +8,15 @@
  * first, as far as the budgets go, where its checks have not all passed on its present boot: whoever worked
  * on it may have left it in any state.
  */
-#include "watch/brake_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/health_inside.h"
+#include "watch/health.h"
 #include "watch/inside.h"
-#include "watch/repair_inside.h"
-#include "watch/vitals_inside.h"
+#include "watch/watch.h"
 #include "watch/window_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char by[] = "Slurm";
-
-const char *window_of(const struct watch *w, const struct member *m)
-{
-    const struct observed *o = watch_observed(w, m);
-    const struct maintenance *is = member_window(m);
-    return o->window_known ? o->window : is ? is->why : NULL;
-}
 
 void watch_window(struct watch *w, struct member *m, const char *why)
 {
@@ -40,7 +30,7 @@ void watch_window(struct watch *w, struct member *m, const char *why)
     if (was == (why != NULL))
         return;
     if (was)
-        repair_restart_step(w, m);
+        o->freed = watch_awake(w, w->last_tick);
     row_refresh(w, m);
     health_changed(w, m);
 }
@@ -58,27 +48,15 @@ static void window_note(struct watch *w, const struct member *m, const char *why
     json_array_append_new(nodes, json_string(m->name));
 }
 
-/* It is over, and nobody can say of m that it is well. */
-static void window_provision(struct watch *w, struct mono now, const struct member *m)
-{
-    CLEANUP_TEXT struct text missing = {0}, why = {0};
-    if (member_repair(m) || member_override(m) || health_asked(vitals_of(w, m), now) || !watch_live(w, m) ||
-        watch_provisioned(w, mono_add(now, w->stood_still), m, &missing) || !brake_maintain(w, m))
-        return;
-    text_printf(&why, "its maintenance is over: %s", missing.s);
-    repair_provision(w, now, m, why.s);
-}
-
-void window_look(struct watch *w, struct mono now, const struct member *m)
+bool window_look(struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_of(w, m);
     const struct maintenance *is = member_window(m);
     const char *why = m->listed ? o->window : NULL;
     if (!o->window_known || (why ? is && strcmp(is->why, why) == 0 : !is))
-        return;
-    if (!why && m->listed)
-        window_provision(w, now, m);
+        return false;
     window_note(w, m, why);
+    return !why && m->listed;
 }
 
 void windows_end_sweep(struct watch *w)

@@ -8,10 +8,9 @@
  * Maintenance windows that the scheduler keeps. Its state is w->windows.
  */
 
-/* The maintenance window of the scheduler's that m lies in, in words: hands off. NULL: in none. Borrowed. */
-const char *window_of(const struct watch *w, const struct member *m);
-/* In each sweep, for every member: notes what is to be written down. */
-void window_look(struct watch *w, struct mono now, const struct member *m);
+/* In each sweep, for every member: notes what is to be written down. True when the window of m, which is
+ * listed, is over, and the record does not say so yet. */
+bool window_look(struct watch *w, const struct member *m);
 void windows_end_sweep(struct watch *w);
 void windows_destroy(struct watch *w);
 
