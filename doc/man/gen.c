@@ -400,7 +400,7 @@ static void print_alarms(void)
     print_sentence(meaning);                    \
     fputs("It ends when: ", stdout);            \
     print_sentence(end);
-#include "watch/alarm.tbl"
+#include "watch/view/alarm.tbl"
 #undef ALARM
     fputs(".It Sy alarm.over\n"
           "One of these is over.\n"
@@ -967,7 +967,7 @@ static void print_alarm_reasons(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
 #define ALARM(symbol, name, meaning, end, todo) REASON(name, "", meaning, todo)
-#include "watch/alarm.tbl"
+#include "watch/view/alarm.tbl"
 #undef ALARM
     fputs(".El\n", stdout);
 }

@@ -86,7 +86,7 @@ for operation, said in operations.items():
 # Words that are rows of a table, by the first text of each row.
 words = {
     ("src/cluster/claim.tbl", "CLAIM"): schemas["Claim"]["properties"]["kind"],
-    ("src/watch/alarm.tbl", "ALARM"): schemas["Alarm"]["properties"]["alarm"],
+    ("src/watch/view/alarm.tbl", "ALARM"): schemas["Alarm"]["properties"]["alarm"],
     ("src/controller/outbox/counterpart.tbl", "COUNTERPART"): schemas["Counterpart"]["properties"]["name"],
     ("src/health/result.tbl", "RESULT"): schemas["Verdict"]["properties"]["result"],
     ("src/health/act.tbl", "ACT"): schemas["Incident"]["properties"]["act"],

@@ -5,10 +5,11 @@
  * whatever way its cause went: a restore, an accepted baseline, a person's command, a node that was taken off
  * the list. Those of shared causes begin here as well, so that a new leader tells what its predecessor found.
  */
-#include "watch/alarm.h"
 #include "watch/alarm_watch_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/inside.h"
+#include "watch/conform/conform.h"
+#include "watch/view/alarm.h"
+#include "watch/view/facts.h"
+#include "watch/view/view.h"
 #include "watch/watch.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef FETTLE_WATCH_ALARM_WATCH_INSIDE_H
 #define FETTLE_WATCH_ALARM_WATCH_INSIDE_H
 
-#include "watch/watch.h"
+#include "watch/view/view.h"
 
 /*
  * Alarms whose cause is a record, or shared by many nodes. It has no state of its own.

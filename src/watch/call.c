@@ -6,19 +6,20 @@
  * rest waits for the ticks that follow. What a sweep finds meanwhile is found again by the next one.
  */
 #include "watch/call_inside.h"
-#include "watch/called_inside.h"
-#include "watch/health.h"
-#include "watch/inside.h"
-#include "watch/vitals_inside.h"
-#include "watch/watch.h"
+#include "watch/health/health.h"
+#include "watch/view/called.h"
+#include "watch/view/facts.h"
+#include "watch/view/shell.h"
+#include "watch/view/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { ADMITTED_AT_ONCE = 500, ADMISSIONS_A_TICK = 2 };
 
 void call_add(struct watch *w, enum call call, const struct member *m)
 {
-    called_add(&w->calls.found[call], m);
+    called_add(&w->calls->found[call], m);
 }
 
 /* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
@@ -39,7 +40,7 @@ static bool still_calls(const struct watch *w, enum call call, const struct memb
 /* The next of a kind that still call for it, so many at most. */
 static void call_take(struct watch *w, enum call call, size_t max, struct hostlist *out)
 {
-    struct called *c = &w->calls.told[call];
+    struct called *c = &w->calls->told[call];
     while (c->at < c->n && out->n < max) {
         const struct member *m = cluster_by_id(w->cluster, c->ids[c->at++]);
         if (m->listed && still_calls(w, call, m))
@@ -64,7 +65,7 @@ static void propose_admissions(struct watch *w, const struct hostlist *nodes)
 static bool admit_some(struct watch *w)
 {
     CLEANUP_HOSTLIST struct hostlist some = {0};
-    enum call call = w->calls.told[CALL_ADMIT].at < w->calls.told[CALL_ADMIT].n ? CALL_ADMIT : CALL_AGAIN;
+    enum call call = w->calls->told[CALL_ADMIT].at < w->calls->told[CALL_ADMIT].n ? CALL_ADMIT : CALL_AGAIN;
     call_take(w, call, ADMITTED_AT_ONCE, &some);
     if (some.n)
         propose_admissions(w, &some);
@@ -83,7 +84,7 @@ static bool propose_all(struct watch *w, enum call call, enum command_kind kind)
 
 void calls_tick(struct watch *w)
 {
-    w->calls.looked = 0;
+    w->calls->looked = 0;
 }
 
 bool calls_step(struct watch *w)
@@ -93,7 +94,7 @@ bool calls_step(struct watch *w)
         enum command_kind kind;
     } others[] = {
         {CALL_HEARD, COMMAND_HEARD}, {CALL_DRAINED, COMMAND_DRAINED}, {CALL_DRAINING, COMMAND_DRAINING}};
-    unsigned i = w->calls.looked++;
+    unsigned i = w->calls->looked++;
     if (i < ADMISSIONS_A_TICK)
         return admit_some(w) || calls_step(w);
     i -= ADMISSIONS_A_TICK;
@@ -105,13 +106,13 @@ bool calls_step(struct watch *w)
 void calls_end_sweep(struct watch *w)
 {
     for (int call = 0; call < CALL_KINDS; call++) {
-        struct called *c = &w->calls.told[call], found = w->calls.found[call];
+        struct called *c = &w->calls->told[call], found = w->calls->found[call];
         if (c->at == c->n) {
-            w->calls.found[call] = *c;
+            w->calls->found[call] = *c;
             *c = found;
             c->at = 0;
         }
-        w->calls.found[call].n = w->calls.found[call].at = 0;
+        w->calls->found[call].n = w->calls->found[call].at = 0;
     }
     calls_tick(w);
 }
@@ -119,8 +120,8 @@ void calls_end_sweep(struct watch *w)
 void calls_destroy(struct watch *w)
 {
     for (int call = 0; call < CALL_KINDS; call++) {
-        free(w->calls.told[call].ids);
-        free(w->calls.found[call].ids);
+        free(w->calls->told[call].ids);
+        free(w->calls->found[call].ids);
     }
 }
 

@@ -2,8 +2,8 @@
 #ifndef FETTLE_WATCH_CALL_INSIDE_H
 #define FETTLE_WATCH_CALL_INSIDE_H
 
-#include "watch/called_inside.h"
-#include "watch/watch.h"
+#include "watch/view/called.h"
+#include "watch/view/view.h"
 
 /*
  * What the sweep finds that members call for: one command for all nodes of a kind. Its state is w->calls.
@@ -24,7 +24,6 @@ void calls_tick(struct watch *w);
 /* One command of them. False: no other in this tick. */
 bool calls_step(struct watch *w);
 void calls_destroy(struct watch *w);
-
 struct calls {
     struct called found[CALL_KINDS]; /* by the sweep under way, */
     struct called told[CALL_KINDS];  /* and by the one that is being proposed */

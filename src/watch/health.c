@@ -6,25 +6,15 @@
  * a node is under way no other one is proposed for it: each is reckoned from the records, and the next from
  * those that the one before leaves.
  */
-#include "watch/health.h"
-#include "watch/boot_inside.h"
-#include "watch/budget_inside.h"
-#include "watch/called_inside.h"
-#include "watch/forget_inside.h"
+#include "watch/health/health.h"
+#include "watch/budget/budget.h"
 #include "watch/health_inside.h"
-#include "watch/incident_inside.h"
-#include "watch/inside.h"
-#include "watch/isolate_inside.h"
-#include "watch/lost_inside.h"
-#include "watch/measure_inside.h"
-#include "watch/operation_inside.h"
-#include "watch/outcome_inside.h"
-#include "watch/outside_inside.h"
-#include "watch/repair_inside.h"
-#include "watch/shared_inside.h"
-#include "watch/trial_begin_inside.h"
-#include "watch/trial_inside.h"
-#include "watch/vitals_inside.h"
+#include "watch/incident/incident.h"
+#include "watch/outside/outside.h"
+#include "watch/repair/repair.h"
+#include "watch/trial/trial.h"
+#include "watch/view/called.h"
+#include "watch/view/view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,12 +23,13 @@ void health_reconfigure(struct watch *w)
 {
     vitals_reconfigure(w);
     shared_destroy(w); /* classes may have other numbers now: what is recorded is taken in anew */
-    w->health.began = false;
+    w->health->began = false;
     trial_reconfigure(w);
 }
 
 void health_create(struct watch *w)
 {
+    w->health = mem_alloc(sizeof *w->health);
     health_reconfigure(w);
 }
 
@@ -56,13 +47,10 @@ void health_destroy(struct watch *w)
         if (vitals_by_id(w, id))
             health_drop(w, vitals_by_id(w, id));
     vitals_destroy(w);
-    free(w->health.follow.ids);
-    free(w->health.following.ids);
-    shared_destroy(w);
+    free(w->health->follow.ids);
+    free(w->health->following.ids);
     measures_destroy(w);
-    trials_fini(w);
-    trial_begin_fini(w);
-    brake_destroy(w);
+    free(STEAL(w->health));
 }
 
 void health_open(struct watch *w, const struct member *m)
@@ -101,9 +89,9 @@ void health_boot(struct watch *w, const struct member *m)
 /* What a watch that begins on records finds in them, before anything follows from what is said. */
 static void health_begin(struct watch *w, struct mono now)
 {
-    if (w->health.began)
+    if (w->health->began)
         return;
-    w->health.began = true;
+    w->health->began = true;
     for (size_t i = 0; i < cluster_count(w->cluster); i++)
         if (member_repair(cluster_by_id(w->cluster, (uint32_t)i)) ||
             trial_holds(w, cluster_by_id(w->cluster, (uint32_t)i)))
@@ -133,7 +121,7 @@ void health_follow(struct watch *w, const struct member *m)
     if (v->follow)
         return;
     v->follow = true;
-    called_add(&w->health.follow, m);
+    called_add(&w->health->follow, m);
 }
 
 /* What of it is bad goes to whoever looks for shared causes. */
@@ -178,17 +166,17 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
 void health_tick(struct watch *w, struct mono now)
 {
     health_begin(w, now);
-    if (w->health.following.at < w->health.following.n)
+    if (w->health->following.at < w->health->following.n)
         return; /* there was no time for them: they come first */
-    struct called done = w->health.following;
-    w->health.following = w->health.follow;
-    w->health.follow = done;
-    w->health.follow.n = w->health.follow.at = 0;
+    struct called done = w->health->following;
+    w->health->following = w->health->follow;
+    w->health->follow = done;
+    w->health->follow.n = w->health->follow.at = 0;
 }
 
 size_t health_step(struct watch *w, struct mono now, size_t nodes)
 {
-    struct called *c = &w->health.following;
+    struct called *c = &w->health->following;
     size_t looked = 0;
     for (; c->at < c->n && looked < nodes; looked++) {
         const struct member *m = cluster_by_id(w->cluster, c->ids[c->at++]);

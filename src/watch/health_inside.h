@@ -2,15 +2,13 @@
 #ifndef FETTLE_WATCH_HEALTH_INSIDE_H
 #define FETTLE_WATCH_HEALTH_INSIDE_H
 
-#include "watch/called_inside.h"
-#include "watch/watch.h"
+#include "watch/view/called.h"
+#include "watch/view/view.h"
 
 /*
  * What follows from what is known of a node's health, in the sweep and as soon as something changes. Its
  * state is w->health.
  */
-
-struct vitals;
 
 void health_create(struct watch *w);
 void health_destroy(struct watch *w);
@@ -32,7 +30,6 @@ size_t health_step(struct watch *w, struct mono now, size_t nodes);
 void health_follow(struct watch *w, const struct member *m);
 /* One word of somebody's about m came in: what follows from it is proposed. */
 void health_take(struct watch *w, struct mono now, struct wall wall, const struct member *m);
-
 struct health_turns {
     struct called follow;    /* members to look at in the next tick, */
     struct called following; /* and in this one */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What nodes tell of their checks (CHECKS), read and then believed. */
-#include "watch/health.h"
+#include "watch/health/health.h"
 #include "watch/hearing_inside.h"
-#include "watch/inside.h"
-#include "watch/said_inside.h"
-#include "watch/trial_inside.h"
-#include "watch/vitals_inside.h"
+#include "watch/trial/trial.h"
+#include "watch/view/view.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,14 +101,14 @@ static void forget_others(struct watch *w, struct vitals *v, const struct heard_
 
 void watch_checklist(struct watch *w, const char *hash)
 {
-    snprintf(w->hearing.list, sizeof w->hearing.list, "%s", hash);
+    snprintf(w->hearing->list, sizeof w->hearing->list, "%s", hash);
 }
 
 /* Whether it is by the list that agents are told now; "" is the node's own. */
 static bool is_by_present_list(const struct watch *w, const json_t *body)
 {
     const char *list = json_text(body, "list");
-    return !*list || !*w->hearing.list || strcmp(list, w->hearing.list) == 0;
+    return !*list || !*w->hearing->list || strcmp(list, w->hearing->list) == 0;
 }
 
 /* What an extensive look found before a person, or a new instance, answered for it, told once more. */

@@ -2,6 +2,7 @@
 #ifndef FETTLE_WATCH_HEARING_INSIDE_H
 #define FETTLE_WATCH_HEARING_INSIDE_H
 
+#include "watch/view/view.h"
 #include "watch/watch.h"
 
 /*

@@ -164,7 +164,7 @@ static void count_said(void *arg, const struct said *s)
     c->result = s->verdict.result;
 }
 
-static struct counting said_of(struct clinic *d, int i)
+static struct counting counted_of(struct clinic *d, int i)
 {
     struct counting c = {0};
     watch_each_check(d->x->w, world_now(d->x), world_node(d->x, i), count_said, &c);
@@ -175,10 +175,10 @@ static void test_after_a_day_without_a_word_it_is_unknown(void **state)
 {
     struct clinic *d = open_clinic(2);
     assert_int_equal(says(d, 1, "sensu.ntp", 1, 0), 0);
-    assert_int_equal(said_of(d, 1).n, 1);
-    assert_int_equal(said_of(d, 1).result, RESULT_WARN);
+    assert_int_equal(counted_of(d, 1).n, 1);
+    assert_int_equal(counted_of(d, 1).result, RESULT_WARN);
     world_run(d->x, 86400 + 10);
-    assert_int_equal(said_of(d, 1).result, RESULT_UNKNOWN);
+    assert_int_equal(counted_of(d, 1).result, RESULT_UNKNOWN);
     assert_int_equal(count_open(d, 1), 1);
     clinic_destroy(d);
 }
@@ -191,13 +191,13 @@ static void test_there_is_room_for_so_many_checks_and_those_that_are_well_make_r
         snprintf(name, sizeof name, "sensu.ok%d", i);
         assert_int_equal(says(d, 1, name, 0, 0), 0);
     }
-    assert_int_equal(said_of(d, 1).n, 32);
+    assert_int_equal(counted_of(d, 1).n, 32);
     for (int i = 0; i < 32; i++) {
         snprintf(name, sizeof name, "sensu.bad%d", i);
         assert_int_equal(says(d, 1, name, 1, 0), 0);
     }
     assert_int_equal(says(d, 1, "sensu.one-more", 1, 0), -ENOSPC);
-    assert_int_equal(said_of(d, 1).n, 32);
+    assert_int_equal(counted_of(d, 1).n, 32);
     clinic_destroy(d);
 }
 

@@ -13,30 +13,22 @@
  */
 #include "watch/watch.h"
 #include "watch/alarm_watch_inside.h"
-#include "watch/bmc_inside.h"
-#include "watch/boot_inside.h"
+#include "watch/budget/budget.h"
 #include "watch/call_inside.h"
-#include "watch/conformity_inside.h"
-#include "watch/drift_inside.h"
-#include "watch/fitness_inside.h"
-#include "watch/gather_inside.h"
-#include "watch/health.h"
+#include "watch/conform/conform.h"
+#include "watch/health/health.h"
 #include "watch/health_inside.h"
-#include "watch/held_inside.h"
-#include "watch/inside.h"
-#include "watch/isolate_inside.h"
-#include "watch/lost_inside.h"
-#include "watch/machine_inside.h"
-#include "watch/measure_inside.h"
-#include "watch/override_inside.h"
-#include "watch/proposal_inside.h"
-#include "watch/repair_inside.h"
-#include "watch/shared_inside.h"
-#include "watch/silence_inside.h"
-#include "watch/spell_inside.h"
-#include "watch/trial_begin_inside.h"
-#include "watch/trial_inside.h"
-#include "watch/window_inside.h"
+#include "watch/hearing_inside.h"
+#include "watch/hold/hold.h"
+#include "watch/incident/incident.h"
+#include "watch/outside/outside.h"
+#include "watch/presence/presence.h"
+#include "watch/repair/repair.h"
+#include "watch/trial/trial.h"
+#include "watch/view/observed.h"
+#include "watch/view/policy.h"
+#include "watch/view/shell.h"
+#include "watch/view/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -62,9 +54,16 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
                            const struct watch_sink *sink)
 {
     struct watch *w = view_create(c, p, now, sink, &up);
-    drift_create(w);
     silence_create(w);
-    conformity_create(w);
+    held_create(w);
+    conform_create(w);
+    vitals_create(w);
+    isolation_create(w);
+    outside_create(w);
+    incidents_create(w);
+    trial_create(w);
+    w->calls = mem_alloc(sizeof *w->calls);
+    w->hearing = mem_alloc(sizeof *w->hearing);
     health_create(w);
     return w;
 }
@@ -73,17 +72,17 @@ void watch_destroy(struct watch *w)
 {
     if (!w)
         return;
-    groups_drop(w);
-    spells_destroy(w);
-    gather_destroy(w);
-    conformity_destroy(w);
-    bmc_destroy(w);
+    conform_destroy(w);
     health_destroy(w);
+    trial_destroy(w);
+    incidents_destroy(w);
+    outside_destroy(w);
+    isolation_destroy(w);
     silence_destroy(w);
-    rows_destroy(w);
+    held_destroy(w);
     calls_destroy(w);
-    machines_destroy(w);
-    windows_destroy(w);
+    free(STEAL(w->calls));
+    free(STEAL(w->hearing));
     view_destroy(w);
 }
 
@@ -113,7 +112,7 @@ void watch_changed(struct watch *w, const struct hostlist *nodes)
         const struct member *m = cluster_find_next(w->cluster, &place, nodes->names[i]);
         if (!m)
             continue;
-        known_of(w, m)->flags |= KNOWN_DIRTY;
+        conformity_touch(w, m);
         row_shortfall(w, m);
         health_changed(w, m);
         trial_changed(w, m);
@@ -198,7 +197,7 @@ static void watch_hear(struct watch *w, struct member *m)
 {
     if (m->gone)
         cluster_meet(w->cluster, m->name);
-    if (silence_heeds(&w->silence, m))
+    if (silence_heeds(w, m))
         silence_look(w, m);
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_WATCH_CONFORM_GATHER_INSIDE_H
+#define FETTLE_WATCH_CONFORM_GATHER_INSIDE_H
+
+#include "base/table.h"
+#include "watch/view/view.h"
+
+/*
+ * Fingerprints and components as they come in, and which node is asked for them. Its state is w->gather.
+ */
+
+enum { ASKS_MAX = 80 };
+
+/* Somebody was asked for a list. */
+struct ask {
+    struct fingerprint id;
+    uint32_t member;
+    bool used;
+    bool check; /* the list is known; whether the node has it is asked */
+    struct mono at;
+};
+
+/* A list of which not all parts are here. */
+struct assembly {
+    uint32_t member;
+    struct fingerprint id;
+    uint32_t next, parts;
+    struct mono last;
+    struct components list;
+    UT_hash_handle hh;
+};
+
+struct gather {
+    struct ask asks[ASKS_MAX];
+    struct assembly *assemblies;
+    size_t bytes;           /* of them */
+    uint32_t cursor;        /* the member at which the next round of questions begins */
+    bool wanting;           /* some list is not known */
+    struct mono full_until; /* no list is asked for before: there is no room */
+};
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Proposals: nodes that call for the same command in the same words are one group, gathered over a
+ * sweep and proposed at its end to those for whom it is still so. Words are made once for a group;
+ * finding them is work of which each tick has a share, and who finds no room waits for the next sweep.
+ */
+#include "watch/conform/conform.h"
+#include "watch/conform/conformity_inside.h"
+#include "watch/conform/proposal_inside.h"
+#include "watch/conform/spell_inside.h"
+#include "watch/view/alarm.h"
+#include "watch/view/facts.h"
+#include "watch/view/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUPS_MAX = 256,         /* commands at the end of one sweep */
+    GROUPS_NEWS_MAX = 32,     /* what is news makes no other one when there are so many */
+    GROUPS_SENSITIVE = 64,    /* more of them, for sensitive nodes */
+    URGENT_WORK = 32768,      /* beyond its share, that a tick does for what is not; some 8 ms */
+    PROPOSED_NODES_MAX = 4096 /* with commands of a kind; who is left follows in the next sweep */
+};
+
+/* --- the words of a command ------------------------------------------------------------------ */
+
+/* Names of what differs, worst first, at most 16. */
+struct naming {
+    enum severity severity;
+    uint32_t count, named;
+    struct text t;
+};
+
+static bool name_difference(void *arg, const struct difference *d)
+{
+    struct naming *n = arg;
+    if (d->unknown || d->severity != n->severity)
+        return true;
+    n->count++;
+    if (n->named == DRIFT_NAMED_MAX)
+        return true;
+    if (n->named++)
+        text_add(&n->t, ", ");
+    text_add(&n->t, d->name);
+    return true;
+}
+
+static void add_named(struct watch *w, const struct kind *k, const struct listing *was, struct text *t)
+{
+    struct naming n = {.severity = SEVERITY_CRITICAL};
+    CLEANUP_FREE char *names = NULL;
+    for (; was && was->known && n.severity > SEVERITY_IGNORE; n.severity--)
+        class_compare(&cluster_classes(w->cluster)->list[k->key.class], was, k->listing, name_difference, &n);
+    names = text_take(&n.t);
+    text_add(t, ",\"named\":");
+    text_add_json(t, names);
+    text_printf(t, ",\"count\":%u", (unsigned)n.count);
+    w->conformity->work_left -= 3 * (int64_t)(k->listing->n + (was ? was->n : 0));
+}
+
+static char *seen_set(struct watch *w, const struct group_key *key)
+{
+    struct text t = {0};
+    char hex[FINGERPRINT_HEX + 1];
+    text_printf(&t, "{\"fingerprint\":\"%s\"", fingerprint_format(&key->kind->listing->id, hex));
+    add_named(w, key->kind, key->was, &t);
+    return text_take(&t);
+}
+
+static char *drift_set(struct watch *w, const struct group_key *key, const struct baseline *b)
+{
+    struct text t = {0};
+    char expected[FINGERPRINT_HEX + 1], actual[FINGERPRINT_HEX + 1];
+    text_add(&t, "{\"class\":");
+    text_add_json(&t, b->class);
+    text_printf(&t, ",\"version\":%u,\"expected\":\"%s\",\"actual\":\"%s\",\"severity\":\"%s\"",
+                (unsigned)b->version, fingerprint_format(&b->listing->id, expected),
+                fingerprint_format(&key->kind->listing->id, actual),
+                severity_name(key->kind->base.result.worst));
+    add_named(w, key->kind, b->listing, &t);
+    return text_take(&t);
+}
+
+static char *version_set(const struct group_key *key)
+{
+    struct text t = {0};
+    text_printf(&t, "{\"version\":%u", (unsigned)key->version);
+    return text_take(&t);
+}
+
+static bool with_boots(uint32_t command)
+{
+    return command == COMMAND_DRIFT || command == COMMAND_PERSISTS || command == COMMAND_REBOOT;
+}
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+static struct group_key key_of(struct watch *w, struct mono now, enum command_kind kind,
+                               const struct member *m)
+{
+    struct group_key key = {.command = (uint16_t)kind};
+    if (kind == COMMAND_SEEN) {
+        key.kind = w->conformity->known[m->id].kind;
+        key.was = m->seen;
+    } else if (kind == COMMAND_DRIFT || kind == COMMAND_PERSISTS) {
+        key.kind = w->conformity->known[m->id].kind;
+        key.version = baseline_of(w, m)->version;
+        key.rolls = conformity_rolls(w, now, m);
+    } else if (kind == COMMAND_RESTORED || kind == COMMAND_OVERDUE) {
+        key.version = baseline_of(w, m)->version;
+    }
+    return key;
+}
+
+static struct group *group_create(struct watch *w, const struct group_key *key, const struct member *m)
+{
+    struct group *g = mem_alloc(sizeof *g);
+    g->key = *key;
+    if (key->kind)
+        kind_ref(key->kind);
+    if (key->was)
+        listing_ref(key->was);
+    if (key->command == COMMAND_SEEN)
+        g->set = seen_set(w, key);
+    else if (key->kind)
+        g->set = drift_set(w, key, baseline_of(w, m));
+    else if (key->version)
+        g->set = version_set(key);
+    else if (with_boots(key->command))
+        g->set = mem_dup("{");
+    HASH_ADD(hh, w->proposals->groups, key, sizeof g->key, g);
+    return g;
+}
+
+static void group_drop(struct watch *w, struct group *g)
+{
+    HASH_DEL(w->proposals->groups, g);
+    kind_unref(w, g->key.kind);
+    listing_unref(cluster_listings(w->cluster), g->key.was);
+    free(g->set);
+    free(g->members);
+    free(g);
+}
+
+/* What is written down of a node that changes again and again is news, and leaves room for what
+ * follows from drift that was found or is gone: a few who never rest must not keep that back. */
+static bool has_room(const struct watch *w, bool news, const struct member *m)
+{
+    if (news)
+        return HASH_COUNT(w->proposals->groups) < GROUPS_NEWS_MAX && w->conformity->work_left > 0 &&
+               m->id >= w->proposals->news_from;
+    return HASH_COUNT(w->proposals->groups) < GROUPS_MAX + (m->spec.sensitive ? GROUPS_SENSITIVE : 0) &&
+           w->conformity->work_left > (m->spec.sensitive ? 2 : 1) * -URGENT_WORK;
+}
+
+/* The next sweep begins with those who found no room in this one. */
+static void leave_news(struct watch *w, uint32_t member)
+{
+    if (member >= w->proposals->news_from && member < w->proposals->news_left)
+        w->proposals->news_left = member;
+}
+
+void groups_create(struct watch *w, const struct group_rules *rules)
+{
+    w->proposals->rules = rules;
+    w->proposals->news_left = UINT32_MAX;
+}
+
+void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m)
+{
+    const struct group_key key = key_of(w, now, kind, m);
+    bool news = w->proposals->rules->is_news(w, now, m, kind);
+    struct group *g;
+    HASH_FIND(hh, w->proposals->groups, &key, sizeof key, g);
+    if (w->proposals->grouped[kind] == PROPOSED_NODES_MAX || (!g && !has_room(w, news, m))) {
+        if (news)
+            leave_news(w, m->id);
+        return;
+    }
+    if (!g)
+        g = group_create(w, &key, m);
+    w->proposals->grouped[kind]++;
+    if (g->n == g->cap) {
+        g->cap = g->cap ? 2 * g->cap : 8;
+        g->members = mem_grow(g->members, g->cap * sizeof *g->members);
+    }
+    g->members[g->n++] = m->id;
+}
+
+/* --- the end of a sweep ---------------------------------------------------------------------- */
+
+/* Those of a group who call for the same still. */
+static void proposal_confirm(struct watch *w, struct mono now, const struct group *g, struct hostlist *nodes,
+                             struct text *boots)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        struct member *m = cluster_by_id(w->cluster, g->members[i]);
+        if (!m->listed || !conformity_look(w, now, m, false) ||
+            !w->proposals->rules->calls(w, now, m, (enum command_kind)g->key.command))
+            continue;
+        const struct group_key key = key_of(w, now, (enum command_kind)g->key.command, m);
+        if (memcmp(&key, &g->key, sizeof key) != 0)
+            continue;
+        text_printf(boots, "%s\"%s\"", nodes->n ? "," : "", w->seen[m->id].boot);
+        hostlist_add(nodes, m->name);
+    }
+}
+
+/* Of each kind of command for the same nodes one. */
+static void alarm_nodes(struct watch *w, enum command_kind kind, const struct hostlist *nodes,
+                        const char *text)
+{
+    CLEANUP_TEXT struct text subject = {0};
+    if (!nodes->n)
+        return;
+    CLEANUP_FREE char *folded = hostlist_fold((const char *const *)nodes->names, nodes->n);
+    text_printf(&subject, "%s %s", command_name(kind), folded);
+    alarms_raise(&w->alarms, ALARM_DRIFT, subject.s, folded, text, w->wall);
+}
+
+/* Whom a person is told of when the command is taken, and what. */
+static const char *proposal_alarming(struct watch *w, const struct group *g, const struct hostlist *nodes,
+                                     struct hostlist *whom)
+{
+    bool critical = g->key.command == COMMAND_DRIFT && g->key.kind->base.result.worst == SEVERITY_CRITICAL;
+    bool persists = g->key.command == COMMAND_PERSISTS, overdue = g->key.command == COMMAND_OVERDUE;
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct drift *d = drift_of(cluster_find(w->cluster, nodes->names[i]));
+        bool told = d && d->state != DRIFT_REMEDIED && d->severity == SEVERITY_CRITICAL;
+        if (persists || overdue || (critical && !told))
+            hostlist_add(whom, nodes->names[i]);
+    }
+    return critical   ? "critical drift: a person is needed"
+           : persists ? "came back from a boot and is still drifted"
+                      : "the time to remedy the drift is over: counts as down";
+}
+
+static void proposal_proposed(struct watch *w, struct mono now, const struct group *g,
+                              const struct hostlist *nodes)
+{
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct member *m = cluster_find(w->cluster, nodes->names[i]);
+        struct spell *s = spell_find(w, m);
+        if (g->key.command == COMMAND_SEEN || g->key.command == COMMAND_DRIFT)
+            w->proposals->rules->written(w, now, m, (enum command_kind)g->key.command);
+        if (s && g->key.command == COMMAND_REBOOT) {
+            s->reboot = true;
+            s->reboot_at = now;
+        }
+    }
+}
+
+/* As it is now: the alarm of this sweep holds for what it found, too. */
+static bool is_braked(const struct watch *w, const struct group *g)
+{
+    bool claims = g->key.command == COMMAND_DRIFT || g->key.command == COMMAND_PERSISTS;
+    return claims && (g->key.rolls || w->conformity->classes[g->key.kind->key.class].alarm);
+}
+
+static void propose_group(struct watch *w, struct mono now, const struct group *g)
+{
+    CLEANUP_HOSTLIST struct hostlist nodes = {0};
+    CLEANUP_HOSTLIST struct hostlist whom = {0};
+    CLEANUP_TEXT struct text boots = {0}, set = {0};
+    proposal_confirm(w, now, g, &nodes, &boots);
+    if (!nodes.n)
+        return;
+    if (g->set)
+        text_add(&set, g->set);
+    if (is_braked(w, g))
+        text_add(&set, ",\"braked\":true");
+    if (with_boots(g->key.command))
+        text_printf(&set, "%s\"boots\":[%s]", set.len > 1 ? "," : "", boots.s);
+    if (set.len)
+        text_add_char(&set, '}');
+    const char *alarm = proposal_alarming(w, g, &nodes, &whom);
+    if (!w->sink.propose(
+            w->sink.arg,
+            &(struct command){.kind = (enum command_kind)g->key.command, .nodes = &nodes, .set = set.s})) {
+        if (g->key.command == COMMAND_SEEN)
+            leave_news(w, g->members[0]);
+        return;
+    }
+    proposal_proposed(w, now, g, &nodes);
+    alarm_nodes(w, (enum command_kind)g->key.command, &whom, alarm);
+}
+
+void groups_drop(struct watch *w)
+{
+    struct group *g, *next;
+    HASH_ITER (hh, w->proposals->groups, g, next)
+        group_drop(w, g);
+}
+
+void groups_propose(struct watch *w)
+{
+    w->proposals->proposing = true;
+}
+
+static struct group *group_next(const struct watch *w)
+{
+    static const enum command_kind order[] = {COMMAND_SEEN,     COMMAND_DRIFT,   COMMAND_PERSISTS,
+                                              COMMAND_RESTORED, COMMAND_OVERDUE, COMMAND_REBOOT};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        for (struct group *g = w->proposals->groups; g; g = g->hh.next)
+            if (g->key.command == (uint32_t)order[i])
+                return g;
+    return NULL;
+}
+
+bool groups_step(struct watch *w)
+{
+    struct group *g = w->proposals->proposing ? group_next(w) : NULL;
+    if (g) {
+        propose_group(w, watch_awake(w, w->last_tick), g);
+        group_drop(w, g);
+    } else if (w->proposals->proposing) {
+        w->proposals->proposing = false;
+        memset(w->proposals->grouped, 0, sizeof w->proposals->grouped);
+        w->proposals->news_from = w->proposals->news_left == UINT32_MAX ? 0 : w->proposals->news_left;
+        w->proposals->news_left = UINT32_MAX;
+    }
+    return g != NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is to be done to a node is an effect's record: it says how far it is, also to a watch that began in
+ * between. What is begun is waited for and never proposed a second time.
+ */
+#include "watch/health/health.h"
+#include "watch/view/facts.h"
+#include "watch/view/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ASKED_S = 10,    /* a command of which nothing is heard for so long is taken as lost */
+    GIVEN_UP_S = 300 /* after its deadline: whoever carried it out would have said so by then */
+};
+
+void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
+                       const char *of, struct span deadline)
+{
+    const struct repair *r = member_treated(m);
+    struct command cmd = {
+        .kind = COMMAND_OPERATE,
+        .operate = {.step = r->step, .run = run, .deadline_s = (uint64_t)(deadline.ns / span_s(1).ns + 1)}};
+    memcpy(cmd.operate.id, r->id, sizeof r->id);
+    snprintf(cmd.operate.of, sizeof cmd.operate.of, "%s", of);
+    memcpy(cmd.operate.boot, boot_of(w, m), strlen(boot_of(w, m)) + 1);
+    health_propose(w, now, m, &cmd);
+}
+
+void operation_end(struct watch *w, struct mono now, const struct member *m, const struct operation *o,
+                   enum operation_state state, const char *text)
+{
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, OPERATE_KEY "%s", m->name);
+    CLEANUP_JSON json_t *set = json_pack("{s:s,s:{s:s,s:s,s:s}}", "key", key.s, "done", "id", o->id, "state",
+                                         operation_state_name(state), "text", text);
+    CLEANUP_FREE char *written = json_write(set);
+    health_propose(w, now, m, &(struct command){.kind = COMMAND_EFFECT, .set = written});
+}
+
+bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o)
+{
+    struct vitals *v = vitals_of(w, m);
+    if (strcmp(v->operation, o->id) != 0) {
+        int64_t left = o->deadline.ns - w->wall.ns;
+        snprintf(v->operation, sizeof v->operation, "%s", o->id);
+        v->operation_due = (struct mono){now.ns + (left > 0 ? left : 0)};
+    }
+    int64_t grace = o->state == OPERATION_BEGUN ? span_s(GIVEN_UP_S).ns : 0;
+    return now.ns >= v->operation_due.ns + grace;
+}
+
+void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says)
+{
+    CLEANUP_HOSTLIST struct hostlist one = {0};
+    struct command cmd = *says;
+    struct vitals *v = vitals_of(w, m);
+    hostlist_add(&one, m->name);
+    v->asked = true; /* before: it may be decided at once */
+    v->asked_at = now;
+    cmd.nodes = &one;
+    if (!w->sink.propose(w->sink.arg, &cmd))
+        v->asked = false;
+}
+
+bool health_asked(const struct vitals *v, struct mono now)
+{
+    return v->asked && within(now, v->asked_at, ASKED_S);
+}

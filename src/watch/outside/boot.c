@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boots that nobody asked for. A node that comes up on another boot is held against all that may have asked
+ * for it, between the moment at which it was heard last and now: a person who holds it, here or elsewhere, a
+ * maintenance, Slurm that switched it off or reboots it, an operation of its repair, a reboot for drift, a
+ * person's power command. Where nothing explains the boot, that is a finding of its own, node.boot, with the
+ * cause that the node's own inventory gives (node/ended.h). It is a warning; that it comes back is raised by
+ * the table of recurrence (health/recur.tbl) like any other finding.
+ *
+ * Many nodes that went together have a cause that none of them is: a rack whose power was cycled, a switch
+ * of the cluster. They are told of, and blamed for nothing. That is seen by when they were heard last, so
+ * that the first to come back counts like the last.
+ *
+ * The boots that are accounted for stand in the records: that of service, of the repair, and of the finding.
+ */
+#include "node/action.h"
+#include "watch/health/health.h"
+#include "watch/hold/hold.h"
+#include "watch/outside/outside.h"
+#include "watch/view/facts.h"
+#include "watch/view/observed.h"
+#include "watch/view/shell.h"
+#include "watch/view/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INVENTORY_S = 30, /* so long the inventory is waited for, which says the cause */
+    SLACK_S = 60      /* between what explains a boot and the last heartbeat before it */
+};
+
+static char name[] = BOOT_CHECK;
+static const struct check record = {.name = name, .severity = RESULT_WARN};
+
+const struct check *boot_record(void)
+{
+    return &record;
+}
+
+bool boot_is(const struct watch *w, const char *check)
+{
+    return strcmp(check, BOOT_CHECK) == 0 && check_place(w, check) == SIZE_MAX;
+}
+
+void boot_drop(struct vitals *v)
+{
+    free(STEAL(v->booted));
+}
+
+/* A finding of a boot that is at least so bad: a fault of its own, or the cause that is told of another. */
+static const struct incident_finding *boot_in(const struct incident *i, enum result least)
+{
+    for (size_t k = 0; k < i->n; k++)
+        if (strcmp(i->findings[k].check, BOOT_CHECK) == 0 && i->findings[k].f.result >= least)
+            return &i->findings[k];
+    return NULL;
+}
+
+/* That it was on this boot is recorded as a fault. */
+static bool is_fault_of(const struct incident *i, const char *boot)
+{
+    return boot_in(i, RESULT_WARN) && strcmp(i->boot, boot) == 0;
+}
+
+/* --- whether it was asked for ----------------------------------------------------------------- */
+
+/* It is done to the node, and may end in a boot. */
+static bool run_may_boot(const char *run)
+{
+    enum action_effect effect = action_of(run).effect;
+    return effect != ACTION_ASKS && effect != ACTION_ENDS;
+}
+
+/* On which boot it was done; "": nothing was. Records of before do not say it: then it counts as done on the
+ * boot on which the node was put into service. */
+static const char *attempt_boot(const struct member *m, const struct attempt_record *a)
+{
+    return !a->ended.ns ? "" : *a->boot || a->verdict == '0' ? a->boot : m->boot;
+}
+
+/* Something of this repair was done to the node, and it was not on another boot since. */
+static bool was_operated_on(const struct watch *w, const struct member *m)
+{
+    const struct repair *r = member_treated(m);
+    struct operation o;
+    if (!r)
+        return false;
+    watch_operation(w, m, &o);
+    bool is = operation_was_begun(o.state) && run_may_boot(o.run);
+    operation_fini(&o);
+    for (size_t i = r->n_attempts; !is && *r->boot && i-- > 0 && r->attempts[i].at.ns >= r->began.ns;)
+        is = strcmp(attempt_boot(m, &r->attempts[i]), r->boot) == 0;
+    return is;
+}
+
+static bool is_explained(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    return is_somebodys(w, m) || member_maintenance(m) || o->slurmd == SLURMD_OFF || was_operated_on(w, m) ||
+           cluster_reboot_wanted(m, boot_of(w, m));
+}
+
+/* The records know of it. */
+static bool is_accounted(const struct member *m, const char *boot)
+{
+    const struct ailment *a = member_ailment(m);
+    const struct repair *r = member_repair(m);
+    bool is = strcmp(m->boot, boot) == 0 || (r && strcmp(r->boot, boot) == 0);
+    for (size_t i = 0; a && !is && i < a->n_open; i++)
+        is = is_fault_of(&a->open[i], boot);
+    for (size_t i = 0; a && !is && i < a->n_past; i++)
+        is = is_fault_of(&a->past[i], boot);
+    return is;
+}
+
+void boot_opened(struct watch *w, struct mono now, const struct member *m, const char *boot)
+{
+    struct observed *o = watch_of(w, m);
+    bool heard = *o->boot;
+    o->came.opened = now;
+    o->came.left = heard ? o->beat.heard : (struct mono){0};
+    o->came.left_wall = watch_contact(w, m);
+    o->came.awaits = m->listed && m->admitted && *boot_of(w, m) && !is_accounted(m, boot);
+    if (is_explained(w, m))
+        o->came.excused = now;
+}
+
+/* A snapshot of a virtual machine was put back: it runs on from before it was heard last. */
+static bool is_older(const struct observed *o)
+{
+    int64_t began_ns = o->uptime_at.ns - span_s((int64_t)o->uptime_s).ns;
+    return o->came.left.ns && o->uptime_at.ns && began_ns + span_s(SLACK_S).ns < o->came.left.ns;
+}
+
+static bool is_excused(const struct observed *o)
+{
+    return o->came.excused.ns && o->came.excused.ns + span_s(SLACK_S).ns >= o->came.left.ns;
+}
+
+/* When it went: on the boot before, or just now. */
+static struct wall left_of(const struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    return o->beat.liveness == LIVENESS_LIVE ? o->came.left_wall : watch_contact(w, m);
+}
+
+static bool is_near(const struct member *a, const struct member *b)
+{
+    return a->class == b->class || (a->spec.group && a->spec.group == b->spec.group);
+}
+
+/* As many as are a shared cause, m among them, went at about the same time. */
+static bool went_with_many(const struct watch *w, const struct member *m)
+{
+    unsigned n = 0, many = w->policy.health.shared;
+    int64_t left_ns = left_of(w, m).ns;
+    for (uint32_t id = 0; many && left_ns && n < many && id < cluster_count(w->cluster); id++) {
+        const struct member *other = cluster_by_id(w->cluster, id);
+        int64_t other_ns = left_of(w, other).ns, apart_ns = other_ns - left_ns;
+        n += other_ns && other->listed && other->admitted && is_near(m, other) &&
+             (apart_ns < 0 ? -apart_ns : apart_ns) <= w->policy.health.shared_window.ns;
+    }
+    return many && n >= many;
+}
+
+/* --- the finding ------------------------------------------------------------------------------ */
+
+static const struct last_boot *last_boot_of(const struct watch *w, const struct member *m)
+{
+    static const struct last_boot unknown;
+    const struct observed *o = watch_observed(w, m);
+    return o->inventoried ? &o->report.last_boot : &unknown;
+}
+
+static void boot_describe(const struct last_boot *b, struct text *t)
+{
+    text_printf(t, "%s%s%s", ended_what(b->ended), *b->text ? ": " : "", b->text);
+}
+
+static void boot_declare(struct watch *w, const struct member *m)
+{
+    const struct last_boot *b = last_boot_of(w, m);
+    struct vitals *v = vitals_of(w, m);
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "it booted, and nobody asked for that; ");
+    boot_describe(b, &t);
+    boot_drop(v);
+    struct finding *f = v->booted = mem_alloc(sizeof *f);
+    *f = (struct finding){.result = RESULT_WARN};
+    snprintf(f->device, sizeof f->device, "%s", BOOT_DEVICE);
+    snprintf(f->code, sizeof f->code, "%s", ended_code(b->ended));
+    text_line(f->text, sizeof f->text, t.s);
+    w->sink.notice(w->sink.arg, BOOT_CHECK, m->name, t.s);
+    health_changed(w, m);
+}
+
+static void boot_judge(struct watch *w, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    CLEANUP_TEXT struct text t = {0};
+    bool is_another = machine_seen(w, m) && machine_check(w, m, NULL) < 0;
+    if (is_another || is_older(o) || is_excused(o))
+        return;
+    if (!went_with_many(w, m)) {
+        boot_declare(w, m);
+        return;
+    }
+    text_add(&t, "it booted with many others, and nobody asked for that; ");
+    boot_describe(last_boot_of(w, m), &t);
+    w->sink.notice(w->sink.arg, BOOT_CHECK, m->name, t.s);
+}
+
+/* What was found is in the records by now. */
+static bool is_recorded(const struct watch *w, const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if (is_fault_of(&a->open[i], watch_observed(w, m)->boot))
+            return true;
+    return false;
+}
+
+void boot_look(struct watch *w, struct mono now, const struct member *m)
+{
+    struct observed *o = watch_of(w, m);
+    struct vitals *v = vitals_find(w, m);
+    if (is_explained(w, m))
+        o->came.excused = now;
+    if (v && v->booted && is_recorded(w, m))
+        boot_drop(v);
+    if (!o->came.awaits || !watch_live(w, m) || (!o->inventoried && within(now, o->came.opened, INVENTORY_S)))
+        return;
+    o->came.awaits = false;
+    boot_judge(w, m);
+    o->came.excused = (struct mono){0}; /* that was the boot */
+}
+
+const struct finding *boot_finding(const struct watch *w, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    const struct ailment *a = member_ailment(m);
+    if (!watch_live(w, m))
+        return NULL;
+    if (v && v->booted)
+        return v->booted;
+    for (size_t i = 0; a && i < a->n_open; i++) {
+        const struct incident_finding *f = boot_in(&a->open[i], RESULT_WARN);
+        if (is_fault_of(&a->open[i], watch_observed(w, m)->boot) && !boot_gone(w, m, &f->f))
+            return &f->f;
+    }
+    return NULL;
+}
+
+enum blame boot_blame(const struct finding *f)
+{
+    enum ended d = ENDED_UNKNOWN;
+    ended_of_code(f->code, &d);
+    return ended_is_own(d) ? BLAME_NODE : BLAME_OUTSIDE;
+}
+
+/* --- what ends it ----------------------------------------------------------------------------- */
+
+static const struct incident *incident_with(const struct member *m, const struct finding *f,
+                                            const struct incident_finding **out)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t i = 0; a && i < a->n_open; i++)
+        if ((*out = incident_finding(&a->open[i], BOOT_CHECK, f)))
+            return &a->open[i];
+    return NULL;
+}
+
+/* Since it was found, a remedy that may help it was carried out in this repair; or nothing was, and a person
+ * had the node come back. */
+static bool is_treated(const struct watch *w, const struct member *m, const struct incident_finding *f)
+{
+    const struct remedies *all = w->policy.health.remedies;
+    const struct repair *r = member_repair(m);
+    bool person = r->step == STEP_PROVISION && f->at.ns < r->since.ns;
+    for (size_t i = r->n_attempts; i-- > 0 && r->attempts[i].at.ns >= f->at.ns;) {
+        const struct remedy *remedy = all ? remedies_find(all, r->attempts[i].remedy) : NULL;
+        person = person && !r->attempts[i].done;
+        if (r->attempts[i].done && remedy && remedy_helps(remedy, f->f.code, class_of(w, m)->name))
+            return true;
+    }
+    return person;
+}
+
+/* One that keeps the node in a repair is over by a remedy or a person's word; any other by time. */
+bool boot_gone(const struct watch *w, const struct member *m, const struct finding *f)
+{
+    const struct incident_finding *x = NULL;
+    const struct incident *i = incident_with(m, f, &x);
+    enum ended d = ENDED_UNKNOWN;
+    if (f->result < RESULT_WARN)
+        return true;
+    if (!i || !watch_live(w, m))
+        return false;
+    if (incident_counts(i) && member_repair(m))
+        return is_treated(w, m, x);
+    ended_of_code(f->code, &d);
+    return w->wall.ns - x->at.ns >= span_s(INT64_C(3600) * ended_stands_h(d)).ns;
+}
+
+/* --- what follows ----------------------------------------------------------------------------- */
+
+bool boot_awaits(const struct watch *w, const struct member *m)
+{
+    const struct vitals *v = vitals_find(w, m);
+    return watch_observed(w, m)->came.awaits || (v && v->booted);
+}
+
+bool boot_stands(const struct watch *w, const struct member *m)
+{
+    const struct incident_finding *x = NULL;
+    const struct finding *f = boot_finding(w, m);
+    const struct incident *i = f ? incident_with(m, f, &x) : NULL;
+    return i && i->severity >= RESULT_FATAL;
+}
+
+/* --- why a lost node was lost ----------------------------------------------------------------- */
+
+static const struct incident *lost_incident(const struct watch *w, const struct member *m)
+{
+    const struct ailment *a = member_ailment(m);
+    for (size_t i = 0; a && i < a->n_open; i++)
+        for (size_t k = 0; k < a->open[i].n; k++)
+            if (lost_is(w, a->open[i].findings[k].check))
+                return &a->open[i];
+    return NULL;
+}
+
+const struct incident *boot_unexplained(const struct watch *w, struct mono now, const struct member *m)
+{
+    const struct observed *o = watch_observed(w, m);
+    const struct incident *i = watch_live(w, m) ? lost_incident(w, m) : NULL;
+    if (!i || boot_in(i, RESULT_INFO) || !*i->boot || strcmp(i->boot, o->boot) == 0)
+        return NULL;
+    bool comes = !o->inventoried && within(now, o->came.opened, INVENTORY_S);
+    return comes || last_boot_of(w, m)->known ? i : NULL;
+}
+
+bool boot_cause(const struct watch *w, const struct member *m, struct finding *out)
+{
+    const struct last_boot *b = last_boot_of(w, m);
+    CLEANUP_TEXT struct text t = {0};
+    if (!b->known)
+        return false;
+    boot_describe(b, &t);
+    *out = (struct finding){.result = RESULT_INFO};
+    snprintf(out->code, sizeof out->code, "%s", ended_code(b->ended));
+    text_line(out->text, sizeof out->text, t.s);
+    return true;
+}

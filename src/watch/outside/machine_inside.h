@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_WATCH_OUTSIDE_MACHINE_INSIDE_H
+#define FETTLE_WATCH_OUTSIDE_MACHINE_INSIDE_H
+
+#include "watch/view/view.h"
+
+/*
+ * Which machine answers by a name. Its state is w->machines.
+ */
+
+struct machines {
+    json_t *news; /* machines that are to be written down at the end of the sweep; NULL for none */
+};
+
+#endif

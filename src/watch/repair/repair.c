@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The next step of a repair: a function for each step, which looks at the records and at what is known now,
+ * and proposes at most one command. A step is left by a REPAIR that names it, so that one that comes late
+ * changes nothing; a watch that begins anew finds the step in the record and goes on.
+ *
+ * How long a step lasts is measured by the watch's own time from when it saw the step first, up to the time
+ * that the record leaves: a clock that is set ends no step.
+ */
+#include "watch/repair/repair.h"
+#include "watch/brake/brake.h"
+#include "watch/budget/budget.h"
+#include "watch/health/health.h"
+#include "watch/hold/hold.h"
+#include "watch/incident/incident.h"
+#include "watch/outside/outside.h"
+#include "watch/repair/choose_inside.h"
+#include "watch/repair/repair_step_inside.h"
+#include "watch/view/facts.h"
+#include "watch/view/observed.h"
+#include "watch/view/view.h"
+
+/* Why a node that waits for a person goes on without one when it is well; NULL: it does not. One that is lost
+ * again and again stays. */
+static const char *needs_nobody(const struct turn *t)
+{
+    if (t->r->shared)
+        return "what it waited for had a cause that it shared with others, and is over";
+    if (member_was_lost(t->m) && !recur_often(t->m, t->r->began, t->w->wall))
+        return "it was lost, and is heard again";
+    return NULL;
+}
+
+static bool leave_queue(const struct turn *t)
+{
+    bool refused = t->r->approval == APPROVAL_REFUSED;
+    const char *why = needs_nobody(t);
+    if (forget_waits(t->w, t->m))
+        return forget_propose(t->w, t->now, t->m);
+    if (!why || refused || t->r->manual || t->r->taken_by || held_check(t->w, t->m, NULL) < 0 ||
+        member_maintenance(t->m) || incidents_open(t->m) || !watch_live(t->w, t->m) ||
+        brake_stopped(t->w, NULL) < 0)
+        return false;
+    return turn_to_step(t, (struct move){0}, STEP_PROVISION, why);
+}
+
+/* Notes that the step is another one than before, and how long it may last. The time of a step that waited
+ * for somebody who held the node begins anew when they let go of it. What the extensive stage found before a
+ * person, or a new instance, answered for it counts no more. */
+void repair_stage(struct watch *w, struct mono now, const struct member *m)
+{
+    const struct repair *r = member_treated(m);
+    struct vitals *v = vitals_of(w, m);
+    struct observed *o = watch_of(w, m);
+    struct mono freed = o->freed;
+    o->freed = (struct mono){0};
+    if (r && v->stage.ns == r->since.ns && freed.ns && member_repair(m) && v->stage_limited)
+        v->stage_due = (struct mono){freed.ns + r->deadline.ns - r->since.ns};
+    if (!r || v->stage.ns == r->since.ns)
+        return;
+    int64_t all = r->deadline.ns - r->since.ns, left = r->deadline.ns - w->wall.ns;
+    v->stage = r->since;
+    v->stage_at = now;
+    v->stage_limited = r->deadline.ns != 0;
+    v->refusals = 0;
+    v->refused_until = (struct mono){0};
+    v->stage_due = (struct mono){now.ns + (left < 0 ? 0 : left > all ? all : left)};
+    for (size_t i = 0; i < check_count(w); i++) {
+        v->said[i] &= (uint8_t)~SAID_ANSWERED;
+        if (r->step == STEP_PROVISION && !check_repeats(check_at(w, i)))
+            said_forget(v, i);
+    }
+}
+
+/* A person took the node back, or excepted it: what is not begun is not done, and what is wrong is his. */
+static bool yield_to_person(const struct turn *t)
+{
+    struct operation o;
+    struct move v = {0};
+    const char *why = turn_given_up(t);
+    if (!why)
+        return false;
+    watch_operation(t->w, t->m, &o);
+    bool begun = o.state == OPERATION_BEGUN;
+    operation_fini(&o);
+    if (begun || t->r->step == STEP_PROVISION || t->r->step == STEP_TEND || t->r->step == STEP_QUARANTINE ||
+        t->r->step == STEP_RETIRED)
+        return false;
+    if (t->r->step == STEP_QUEUE) {
+        health_propose(t->w, t->now, t->m,
+                       &(struct command){.kind = COMMAND_TRANSITION,
+                                         .reason = why,
+                                         .transition = {.what = BY_HAND_REPAIRED}});
+        return true;
+    }
+    v.attempt = why;
+    v.verdict = '0';
+    return turn_to_step(t, v, STEP_PROVISION, why);
+}
+
+/* It came up, and is held from now on until its checks have passed. */
+static bool begin_provision(const struct turn *t)
+{
+    return turn_to_step(t, (struct move){.problem = "provision", .restarted = t->m->admitted}, STEP_PROVISION,
+                        t->m->admitted ? "it came up on another boot" : "it comes for the first time");
+}
+
+/* A node in service that its provider will take: it is drained first, as far as the budgets go. A person who
+ * took it back since has it. */
+static bool begin_maintenance(const struct turn *t)
+{
+    const struct maintenance *x = member_maintenance(t->m);
+    const struct override *o = member_override(t->m);
+    CLEANUP_TEXT struct text why = {0};
+    if (!x || !watch_live(t->w, t->m) || (o && o->at.ns > x->at.ns) || !brake_maintain(t->w, t->m))
+        return false;
+    maintenance_say(t, &why);
+    return turn_to_step(t, (struct move){.problem = "maintenance"}, STEP_ISOLATE, why.s);
+}
+
+/* An incident stays open for a while after its checks said that they are well: nothing is done for that. */
+static bool is_still_ill(const struct turn *t)
+{
+    for (size_t i = 0; i < check_count(t->w); i++)
+        if (!check_at(t->w, i)->observe && (t->v->said[i] & SAID_ASSIGNED) &&
+            said_now(t->w, t->now, t->m, i) >= RESULT_DEGRADED)
+            return true;
+    return false;
+}
+
+/* It stays in service meanwhile. */
+static bool begin_tend(const struct turn *t)
+{
+    struct move v = {.problem = "node_problem"};
+    if (!t->m->admitted || t->m->n_claims || trial_holds(t->w, t->m) || t->v->isolating || !is_still_ill(t))
+        return false;
+    CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
+    v.remedy = repair_gentle(t->w, t->now, t->m, c);
+    if (!v.remedy || brake_tend(t->w, t->now, t->m, v.remedy, NULL) < 0)
+        return false;
+    v.cost = choice_cost(c);
+    return turn_to_step(t, v, STEP_TEND, *c->why ? c->why : "chosen");
+}
+
+static bool boots_again(const struct turn *t)
+{
+    CLEANUP_TEXT struct text why = {0};
+    text_printf(&why, "it boots again and again: %s", boot_finding(t->w, t->m)->text);
+    return turn_to_step(t, (struct move){0}, STEP_ISOLATE, why.s);
+}
+
+bool repair_look(struct watch *w, struct mono now, const struct member *m)
+{
+    struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
+    budget_patient(w, m);
+    if (repair_comes_up(w, m))
+        return begin_provision(&t);
+    t.r = member_treated(m);
+    if (!t.r)
+        return begin_maintenance(&t) || begin_tend(&t);
+    if (!w->policy.health.limits.act)
+        return false;
+    t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
+    if (tend_follow(&t))
+        return true;
+    if (lost_stands(w, m) && !turn_given_up(&t) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
+        return turn_to_step(&t, (struct move){0}, STEP_ISOLATE, "it is lost");
+    if (boot_stands(w, m) && !turn_given_up(&t) && t.r->step == STEP_PROVISION)
+        return boots_again(&t);
+    if (yield_to_person(&t))
+        return true;
+    switch (t.r->step) {
+    case STEP_TEND: return step_tend(&t);
+    case STEP_ISOLATE: return step_isolate(&t);
+    case STEP_EXAMINE: return step_examine(&t);
+    case STEP_REMEDY:
+    case STEP_REPLACE: return step_remedy(&t);
+    case STEP_PROVISION: return step_provision(&t);
+    case STEP_QUEUE: return leave_queue(&t);
+    case STEP_NONE:
+    case STEP_QUARANTINE:
+    case STEP_RETIRED:
+    case STEPS: return false;
+    }
+    return false;
+}
