@@ -147,6 +147,15 @@ class Checks(unittest.TestCase):
         ]:
             self.assert_good("check-layers", "src/exec/low/a.c", text)
 
+    def test_a_folder_stands_for_what_its_rooms_define(self):
+        self.tree.add_layers("folder new/low : base\nfolder new : base new/low\nfolder newer : base new\nfolder newest/low : new/low\n")
+        self.tree.write("src/new/low/a.c", "int low_one(int a)\n{\n    return a;\n}\n")
+        self.assert_good("check-layers", "src/newer/b.c", "int newer_one(void)\n{\n    return low_one(1);\n}\n")
+        self.assert_fault("check-layers", "src/newer/b.c", '#include "new/low/a.h"\n', "does not lie below")
+        self.tree.write("src/new/high.c", "int high_one(int a)\n{\n    return a;\n}\n")
+        self.assert_fault("check-layers", "src/newest/low/b.c", "int other_one(void)\n{\n    return high_one(1);\n}\n",
+                          "high_one of src/new/high.c does not lie below")
+
     def write_circle(self):
         self.tree.write("src/store/a.c", "int a_one(void)\n{\n    return b_one;\n}\n")
         self.tree.write("src/store/b.c", "const int b_one = 1;\nint b_two(void)\n{\n    return c_one();\n}\n")

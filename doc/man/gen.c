@@ -387,7 +387,7 @@ static void print_claims(void)
     printf(".It Sy %s\n", name);             \
     print_sentence(what);                    \
     printf("Made by %s.\n", who);
-#include "cluster/claim.tbl"
+#include "cluster/state/claim.tbl"
 #undef CLAIM
     fputs(".El\n", stdout);
 }
@@ -437,7 +437,7 @@ static void print_changes(void)
 #define COMMAND(symbol, name, id, meets, published, says, who, todo) \
     printf(".It Sy %s\n", name);                                     \
     print_sentence(who);
-#include "cluster/command.tbl"
+#include "cluster/command/command.tbl"
 #undef COMMAND
     fputs(".It Sy state.made\n", stdout);
     print_sentence("the first controller in a new state: what the state is called");
@@ -916,7 +916,7 @@ static void print_claim_reasons(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
 #define CLAIM(symbol, name, who, what, todo) REASON(name, "", what, todo)
-#include "cluster/claim.tbl"
+#include "cluster/state/claim.tbl"
 #undef CLAIM
     fputs(".El\n", stdout);
 }
@@ -957,7 +957,7 @@ static void print_journal_words(void)
 {
     fputs(".Bl -tag -width Ds\n", stdout);
 #define COMMAND(symbol, name, id, meets, published, says, who, todo) REASON(name, "", who, todo)
-#include "cluster/command.tbl"
+#include "cluster/command/command.tbl"
 #undef COMMAND
     REASON("state.made", "", "the first controller in a new state: what the state is called", "nothing")
     fputs(".El\n", stdout);

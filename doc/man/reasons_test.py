@@ -10,7 +10,7 @@ import sys
 
 # The table, its macro, and which of its strings name the entry.
 TABLES = (("src/node/why.tbl", "WHY", (0, 1)), ("src/node/lifecycle.tbl", "LIFECYCLE", (0,)), ("src/node/step.tbl", "STEP", (0,)),
-          ("src/cluster/claim.tbl", "CLAIM", (0,)), ("src/cluster/command.tbl", "COMMAND", (0,)), ("src/watch/view/alarm.tbl", "ALARM", (0,)))
+          ("src/cluster/state/claim.tbl", "CLAIM", (0,)), ("src/cluster/command/command.tbl", "COMMAND", (0,)), ("src/watch/view/alarm.tbl", "ALARM", (0,)))
 
 
 def rows(text, macro):

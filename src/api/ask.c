@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 #include "base/network.h"
-#include "cluster/certificate.h"
 #include "cluster/cluster.h"
 #include "node/field.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Certificates, and tokens with which machines get theirs: which there are, and the end of some. */
-#include "cluster/certificate.h"
+#include "cluster/cluster.h"
 #include "api/slices.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  */
 #include "api/call.h"
 #include "api/render.h"
-#include "cluster/certificate.h"
+#include "cluster/cluster.h"
 
 #include <errno.h>
 #include <inttypes.h>

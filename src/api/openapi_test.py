@@ -85,7 +85,7 @@ for operation, said in operations.items():
 
 # Words that are rows of a table, by the first text of each row.
 words = {
-    ("src/cluster/claim.tbl", "CLAIM"): schemas["Claim"]["properties"]["kind"],
+    ("src/cluster/state/claim.tbl", "CLAIM"): schemas["Claim"]["properties"]["kind"],
     ("src/watch/view/alarm.tbl", "ALARM"): schemas["Alarm"]["properties"]["alarm"],
     ("src/controller/outbox/counterpart.tbl", "COUNTERPART"): schemas["Counterpart"]["properties"]["name"],
     ("src/health/result.tbl", "RESULT"): schemas["Verdict"]["properties"]["result"],
@@ -98,7 +98,7 @@ for (table, name), schema in words.items():
     rows_of = re.findall(rf'^{name}\(\w+,\s+"([^"]*)"', read(table), re.MULTILINE)
     same(f"words of {table}", schema["enum"], rows_of)
 
-limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/claim.h"))[1])
+limit = int(re.search(r"REASON_BYTES_MAX = (\d+)", read("src/cluster/state/claim.h"))[1])
 same("length of a reason", schemas["Hold"]["properties"]["reason"]["maxLength"], limit)
 entries = int(re.search(r"JOURNAL_ENTRIES_MAX = (\d+)", read("src/api/journal.c"))[1])
 parameters = {p["name"]: p["schema"] for p in operations["journal_list"]["parameters"]}
@@ -118,9 +118,9 @@ difference = schemas["Diff"]["properties"]["differences"]["items"]["properties"]
 same("nodes with the same component", f"{named} at most" in difference["also"]["description"], True)
 
 event = re.search(r"void event_format\(.*?\n}", read("src/api/events.c"), re.DOTALL)[0]
-written = re.search(r"void entry_fields_write\(.*?\n}", read("src/cluster/entry.c"), re.DOTALL)[0]
+written = re.search(r"void entry_fields_write\(.*?\n}", read("src/cluster/decision/entry.c"), re.DOTALL)[0]
 for_programs = set(re.findall(r'write_(?:word|name)\("(\w+)"', written))
-for_programs |= {re.match(r'\w+, "(\w+)"', row)[1] for row in rows("src/cluster/entry.tbl", "ID")}
+for_programs |= {re.match(r'\w+, "(\w+)"', row)[1] for row in rows("src/cluster/decision/entry.tbl", "ID")}
 same("members of an event", set(schemas["Event"]["properties"]),
      set(re.findall(r'\\"(\w+)\\":', event)) | for_programs)
 claim = re.search(r"void render_claim\(.*?\n}", read("src/api/render.c"), re.DOTALL)[0]

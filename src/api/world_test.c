@@ -260,7 +260,7 @@ static const struct part unreadable[] = {{"bios.version", NULL}, {"gpu.driver", 
 static const struct part newer[] = {
     {"gpu.driver", "555.42.02"}, {"kernel.release", "6.1.0-20"}, {NULL, NULL}};
 
-struct made {
+struct world_list {
     char hex[FINGERPRINT_HEX + 1];
     struct text json; /* as components_format */
 };
@@ -280,10 +280,10 @@ static void add_component(struct components *list, const struct part *p)
 }
 
 /* The list of a node that is right but for these, and has so many modules more of this version. */
-static struct made make_list(const struct part *instead, size_t modules, const char *version)
+static struct world_list make_list(const struct part *instead, size_t modules, const char *version)
 {
     struct components list = {0};
-    struct made made = {.hex = ""};
+    struct world_list made = {.hex = ""};
     for (size_t i = 0; i < PARTS; i++) {
         const struct part *p = &right[i];
         for (const struct part *x = instead; x && x->name; x++)
@@ -304,13 +304,13 @@ static struct made make_list(const struct part *instead, size_t modules, const c
     return made;
 }
 
-static void made_fini(struct made *m)
+static void made_fini(struct world_list *m)
 {
     text_fini(&m->json);
 }
 
 /* The node says what it is; who is asked sends the list, in one part. */
-static void show(struct world *w, const char *name, const struct made *made)
+static void show(struct world *w, const char *name, const struct world_list *made)
 {
     struct member *m = cluster_find(w->cluster, name);
     bool want;
@@ -329,7 +329,7 @@ static int64_t days_before(int days)
     return THEN.ns - span_s(INT64_C(86400) * days).ns;
 }
 
-static void put_seen(struct world *w, const char *name, const struct made *made, int days,
+static void put_seen(struct world *w, const char *name, const struct world_list *made, int days,
                      const char *history)
 {
     CLEANUP_TEXT struct text key = {0}, value = {0};
@@ -339,14 +339,14 @@ static void put_seen(struct world *w, const char *name, const struct made *made,
     put(w, key.s, value.s);
 }
 
-static void put_list(struct world *w, const struct made *made)
+static void put_list(struct world *w, const struct world_list *made)
 {
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, "list/%s", made->hex);
     put(w, key.s, made->json.s);
 }
 
-static void add_version(struct text *t, int version, const struct made *made, const char *node, int days,
+static void add_version(struct text *t, int version, const struct world_list *made, const char *node, int days,
                         const char *note)
 {
     text_printf(
@@ -355,8 +355,8 @@ static void add_version(struct text *t, int version, const struct made *made, co
     text_add_json(t, note);
 }
 
-static void put_baseline(struct world *w, const struct made *now, const struct made *before,
-                         const struct made *rolled)
+static void put_baseline(struct world *w, const struct world_list *now, const struct world_list *before,
+                         const struct world_list *rolled)
 {
     CLEANUP_TEXT struct text t = {0};
     text_add_char(&t, '{');
@@ -373,8 +373,8 @@ static void put_baseline(struct world *w, const struct made *now, const struct m
     put(w, "baseline/gpu", t.s);
 }
 
-static void put_drift(struct world *w, const char *name, const struct made *expected,
-                      const struct made *actual, const char *named, int count, const char *state)
+static void put_drift(struct world *w, const char *name, const struct world_list *expected,
+                      const struct world_list *actual, const char *named, int count, const char *state)
 {
     CLEANUP_TEXT struct text key = {0}, value = {0};
     text_printf(&key, "drift/%s", name);
@@ -415,12 +415,12 @@ static void configure_classes(struct world *w)
 struct world world_make_classes(struct mono now)
 {
     struct world w = world_begin(now);
-    struct made good = make_list(NULL, 0, NULL), old = make_list(older, 0, NULL),
+    struct world_list good = make_list(NULL, 0, NULL), old = make_list(older, 0, NULL),
                 bad = make_list(drifted, 0, NULL), worse = make_list(also_drifted, 0, NULL),
                 dark = make_list(unreadable, 0, NULL), new = make_list(newer, 0, NULL);
     const struct {
         const char *name;
-        const struct made *is;
+        const struct world_list *is;
     } shown[] = {{"gx1", &good}, {"gx2", &good}, {"gx3", &bad}, {"gx4", &worse}, {"gx5", &dark},
                  {"gx7", &good}, {"gx8", &new},  {"cx1", &old}, {"cx2", &old},   {"cx3", &new}};
     configure_classes(&w);
@@ -450,7 +450,7 @@ struct world world_make_classes(struct mono now)
         show(&w, shown[i].name, shown[i].is);
     }
     pass(&w, 3);
-    struct made *all[] = {&good, &old, &bad, &worse, &dark, &new};
+    struct world_list *all[] = {&good, &old, &bad, &worse, &dark, &new};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         made_fini(all[i]);
     return w;
@@ -458,7 +458,7 @@ struct world world_make_classes(struct mono now)
 
 void world_show(struct world *w, size_t kinds, size_t modules)
 {
-    struct made *all = mem_alloc(kinds * sizeof *all);
+    struct world_list *all = mem_alloc(kinds * sizeof *all);
     for (size_t i = 0; i < kinds; i++) {
         CLEANUP_TEXT struct text version = {0};
         text_printf(&version, "6.1.0-%zu", i);
@@ -475,7 +475,7 @@ void world_show(struct world *w, size_t kinds, size_t modules)
 
 void world_change(struct world *w, const char *name)
 {
-    struct made new = make_list(newer, 0, NULL);
+    struct world_list new = make_list(newer, 0, NULL);
     show(w, name, &new);
     made_fini(&new);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/certificate.h"
+#include "cluster/state/certificate.h"
 #include "cluster/fixture_test.h"
 
 #include <errno.h>

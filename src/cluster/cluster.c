@@ -3,24 +3,13 @@
  * The table of members and the roster. Members are never freed before the cluster: their number is
  * bounded by the names that the authority has signed, and everything observed hangs on their id.
  */
-#include "cluster/record_inside.h"
-
-#include "base/digest.h"
+#include "cluster/cluster.h"
+#include "cluster/decide/decide.h"
+#include "cluster/record/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const claim_kind_names[CLAIM_KINDS] = {
-#define CLAIM(symbol, name, who, what, todo) [CLAIM_##symbol] = name,
-#include "cluster/claim.tbl"
-#undef CLAIM
-};
-
-const char *claim_kind_name(enum claim_kind k)
-{
-    return claim_kind_names[k];
-}
 
 struct cluster *cluster_create(void)
 {
@@ -89,188 +78,6 @@ void roster_fini(struct roster *r)
     partitions_free(r->partitions, r->n_partitions);
     classes_fini(&r->classes);
     *r = (struct roster){0};
-}
-
-struct member *cluster_find(const struct cluster *c, const char *name)
-{
-    struct member_slot *s;
-    HASH_FIND_STR(c->members, name, s);
-    return s ? &s->m : NULL;
-}
-
-/* A look-up in the table costs several misses of the cache; the member behind the one before is near. */
-struct member *cluster_find_next(const struct cluster *c, size_t *place, const char *name)
-{
-    struct member *m = *place < c->n_listed ? c->order[*place] : NULL;
-    if (!m || strcmp(m->name, name) != 0)
-        m = cluster_find(c, name);
-    if (m && m->listed)
-        *place = m->place + 1;
-    return m;
-}
-
-struct member *cluster_meet(struct cluster *c, const char *name)
-{
-    struct member *known = cluster_find(c, name);
-    if (known) {
-        known->gone = false;
-        return known;
-    }
-    struct member_slot *s = mem_alloc(sizeof *s);
-    s->m.name = mem_dup(name);
-    s->m.id = (uint32_t)c->n;
-    spec_init(&s->m.spec);
-    member_classify(c, &s->m);
-    if (c->n == c->cap) {
-        c->cap = c->cap ? c->cap * 2 : 64;
-        c->by_id = mem_grow(c->by_id, c->cap * sizeof *c->by_id);
-        c->order = mem_grow(c->order, c->cap * sizeof *c->order);
-    }
-    c->by_id[c->n] = &s->m;
-    c->order[c->n] = &s->m;
-    c->n++;
-    c->order_stale = true;
-    HASH_ADD_KEYPTR(hh, c->members, s->m.name, strlen(s->m.name), s);
-    return &s->m;
-}
-
-bool cluster_let_go(struct cluster *c, struct member *m)
-{
-    bool recorded =
-        m->n_claims || m->admitted || m->held_in_slurm || m->machine || m->edit || m->bmc || m->seen;
-    m->gone = !m->listed && !recorded && !m->past;
-    return m->gone;
-}
-
-void member_classify(const struct cluster *c, struct member *m)
-{
-    m->class = classes_match(&c->classes, c->index, m->name, &m->spec);
-}
-
-const struct node_class *member_class(const struct cluster *c, const struct member *m)
-{
-    return &c->classes.list[m->class];
-}
-
-size_t cluster_count(const struct cluster *c)
-{
-    return c->n;
-}
-
-struct member *cluster_by_id(const struct cluster *c, uint32_t id)
-{
-    return c->by_id[id];
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
-    return strcmp(x->name, y->name);
-}
-
-/* The unlisted stand behind the roster. Their order is made when somebody asks after a meeting. */
-struct member *cluster_at(const struct cluster *c, size_t order)
-{
-    if (c->order_stale) {
-        qsort(c->order + c->n_listed, c->n - c->n_listed, sizeof *c->order, by_name);
-        ((struct cluster *)(uintptr_t)c)->order_stale = false;
-    }
-    return c->order[order];
-}
-
-const struct claim *cluster_claim(const struct cluster *c, const char *id)
-{
-    struct claim_slot *s;
-    HASH_FIND_STR(c->claims, id, s);
-    return s ? &s->c : NULL;
-}
-
-const struct token *cluster_token(const struct cluster *c, const char *hash)
-{
-    struct token *t;
-    HASH_FIND_STR(c->tokens, hash, t);
-    return t;
-}
-
-bool cluster_token_known(const struct cluster *c, const char *hash)
-{
-    return cluster_token(c, hash);
-}
-
-const char *cluster_token_record(const struct cluster *c, const char *hash)
-{
-    const struct token *t = cluster_token(c, hash);
-    return t ? t->value : NULL;
-}
-
-void cluster_each_token(const struct cluster *c, token_fn *fn, void *arg)
-{
-    for (const struct token *t = c->tokens; t; t = t->hh.next)
-        fn(arg, t->hash);
-}
-
-size_t cluster_partitions(const struct cluster *c, const struct partition **out)
-{
-    *out = c->partitions;
-    return c->n_partitions;
-}
-
-const struct classes *cluster_classes(const struct cluster *c)
-{
-    return &c->classes;
-}
-
-struct listings *cluster_listings(const struct cluster *c)
-{
-    return c->listings;
-}
-
-bool kind_drains(enum claim_kind kind)
-{
-    return kind == CLAIM_DRAIN || kind == CLAIM_DRIFT || kind == CLAIM_REPAIR || kind == CLAIM_TRIAL;
-}
-
-bool claim_drains(const struct claim *claim)
-{
-    return kind_drains(claim->kind);
-}
-
-bool cluster_excepts(const struct cluster *c, const struct member *m)
-{
-    return m->spec.excepted || member_class(c, m)->excepted;
-}
-
-struct agreed member_agreed(const struct member *m)
-{
-    const struct repair *r = member_repair(m);
-    struct agreed a = {.listed = m->listed,
-                       .admitted = m->admitted,
-                       .drained = true,
-                       .returning = m->held_in_slurm,
-                       .step = r ? r->step : STEP_NONE};
-    for (size_t i = 0; i < m->n_claims; i++) {
-        const struct hold *hold = &m->claims[i];
-        a.down |= hold->claim->kind == CLAIM_DOWN;
-        a.silent |= hold->claim->kind == CLAIM_SILENT;
-        a.overdue |= hold->claim->kind == CLAIM_OVERDUE;
-        a.returning &= hold->claim->kind == CLAIM_SILENT;
-        a.drain |= claim_drains(hold->claim);
-        a.drained &= !claim_drains(hold->claim) || hold->drained;
-    }
-    a.drained &= a.drain;
-    return a;
-}
-
-void member_claims(const struct member *m, struct text *t)
-{
-    for (size_t i = 0; i < m->n_claims; i++) {
-        const struct claim *claim = m->claims[i].claim;
-        if (claim->kind == CLAIM_SILENT)
-            continue;
-        if (t->len)
-            text_add(t, "; ");
-        text_printf(t, "%s by %s: %s", claim_kind_name(claim->kind), claim->owner, claim->reason);
-    }
 }
 
 /* --- the roster ------------------------------------------------------------------------------ */
@@ -463,12 +270,20 @@ void cluster_compare(const struct cluster *c, struct roster *r, struct text *cha
     say_changes(classes, changes);
 }
 
-/* --- digest ---------------------------------------------------------------------------------- */
+/* --- records and commands --------------------------------------------------------------------- */
 
-uint64_t record_sum(const char *key, const char *value)
+int cluster_put(struct cluster *c, const char *key, const char *value, struct err *e)
 {
-    return digest_fnv(digest_fnv(DIGEST_FNV_START, key, strlen(key)), value, strlen(value));
+    return record_put(c, key, value, e);
 }
+
+int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e)
+{
+    return decide_command(c, cmd, from, d, e);
+}
+
+/* --- digest ---------------------------------------------------------------------------------- */
 
 uint64_t cluster_digest(const struct cluster *c)
 {

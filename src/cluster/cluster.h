@@ -4,21 +4,12 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "cluster/baseline.h"
-#include "cluster/claim.h"
-#include "cluster/command.h"
-#include "cluster/decision.h"
-#include "cluster/drift.h"
-#include "cluster/floor.h"
-#include "cluster/incident.h"
-#include "cluster/member.h"
-#include "cluster/repair.h"
-#include "cluster/roster.h"
-#include "health/meaning.h"
-#include "node/operation.h"
-#include "remedy/remedy.h"
+#include "cluster/command/command.h"
+#include "cluster/decision/decision.h"
+#include "cluster/state/certificate.h"
+#include "cluster/state/lookup.h"
+#include "cluster/state/roster.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,7 +49,6 @@
  * the outbox: what drivers are to bring about
  */
 
-struct cluster;
 struct cluster *cluster_create(void);
 void cluster_destroy(struct cluster *c);
 
@@ -77,76 +67,6 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
  * or value; -E2BIG a list of components too large for a record. *d is empty on error. */
 int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e);
-
-/* Members: in the order of the roster, then the unlisted by name. */
-size_t cluster_count(const struct cluster *c);
-struct member *cluster_at(const struct cluster *c, size_t order);
-struct member *cluster_find(const struct cluster *c, const char *name); /* NULL when unknown */
-/* The same, for names that mostly come in the order of the roster: a list of very many is read several times
- * faster. *place is 0 before the first name, and the caller's from one name to the next. */
-struct member *cluster_find_next(const struct cluster *c, size_t *place, const char *name);
-/* The member of this id; ids run from 0 to cluster_count - 1. */
-struct member *cluster_by_id(const struct cluster *c, uint32_t id);
-/* Finds or makes an unlisted one: for nodes that report without being configured. One that was gone is back.
- */
-struct member *cluster_meet(struct cluster *c, const char *name);
-/* Lets a node go that is in no file and of which nothing is recorded. Its id stays taken. False for another
- * one. */
-bool cluster_let_go(struct cluster *c, struct member *m);
-
-/* The classes as configured; never empty. */
-const struct classes *cluster_classes(const struct cluster *c);
-/* The lists of components that anybody knows: the baselines', and what the watch adds. */
-struct listings *cluster_listings(const struct cluster *c);
-/* NULL for a class without one. */
-const struct baseline *cluster_baseline(const struct cluster *c, const char *class);
-/* Whether a drift of this severity takes the node out of service until it is remedied. */
-bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum severity severity);
-/* OpenCHAMI is to be told of the node's drift and no effect says so: it was configured, or an xname was
- * given, after the drift was found. A repeated DRIFT (PERSISTS) writes the effect, and it alone. */
-bool cluster_drift_untold(const struct cluster *c, const struct member *m);
-/* Nothing says what the node should be: it is unlisted, or its class has no baseline. Its drift can end
- * by a person's word alone. */
-bool cluster_is_unjudged(const struct cluster *c, const struct member *m);
-/* OpenCHAMI's State Manager is configured, and knows the node by a name. */
-bool cluster_in_ochami(const struct cluster *c, const struct member *m);
-struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, const char *remedy,
-                                 const char *class);
-/* NULL while no node of the class came to anything. */
-const struct floor *cluster_floor(const struct cluster *c, const char *class, const char *check);
-/* Calls fn for each shared cause, in order of their keys. */
-typedef void shared_fn(void *arg, const struct shared_cause *s);
-void cluster_each_shared(const struct cluster *c, shared_fn *fn, void *arg);
-const struct shared_cause *cluster_shared(const struct cluster *c, const char *key);
-/* When nodes were isolated, oldest first: as many as may be within the window of a surge, and none from
- * before a person let go of the latch. Borrowed until the next record is put. */
-enum { ISOLATIONS_KEPT_MAX = 1000 };
-size_t cluster_isolations(const struct cluster *c, const struct wall **out);
-/* "stop": no remedy is begun while it is on. NULL when it is off; else who and why, in words. */
-const char *cluster_switch(const struct cluster *c, const char *name);
-/* An effect's record as it stands; NULL when there is none. key with "effect/". */
-const char *cluster_effect_value(const struct cluster *c, const char *key);
-/* What is to be done to the node, by its repair or by a person's power command, and how far it is. Give *out
- * to operation_fini. */
-void cluster_operation(const struct cluster *c, const struct member *m, struct operation *out);
-void cluster_power(const struct cluster *c, const struct member *m, struct operation *out);
-/* Called with each effect's record as it is put, NULL when it is gone; and at once with those that are
- * there. For drivers. */
-typedef void cluster_effect_fn(void *arg, const char *key, const char *value);
-void cluster_on_effect(struct cluster *c, cluster_effect_fn *fn, void *arg);
-/* The node that an effect's key names, a part of it; NULL when it names none. */
-const char *effect_node(const char *key);
-
-const struct claim *cluster_claim(const struct cluster *c, const char *id); /* NULL when unknown */
-size_t cluster_partitions(const struct cluster *c, const struct partition **out);
-
-/* Remediate=no, of the node or its class: it is only observed. */
-bool cluster_excepts(const struct cluster *c, const struct member *m);
-
-/* What this state is called since it was made, 16 hex digits; "" before it has a name. Terms and ids count
- * within it. */
-enum { ORIGIN_BYTES = 8 };
-const char *cluster_origin(const struct cluster *c);
 
 /* The sum of each record's 64-bit FNV-1a: equal states have equal digests. */
 uint64_t cluster_digest(const struct cluster *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A person's power command: what it comes to, what refuses it, and how its record takes its end. */
-#include "cluster/decide.h"
+#include "cluster/decide/decide.h"
 
 #include "cluster/fixture_test.h"
 

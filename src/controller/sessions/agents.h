@@ -2,7 +2,6 @@
 #ifndef FETTLE_CONTROLLER_SESSIONS_AGENTS_H
 #define FETTLE_CONTROLLER_SESSIONS_AGENTS_H
 
-#include "cluster/certificate.h"
 #include "cluster/cluster.h"
 #include "controller/commit/committer.h"
 #include "controller/config/config.h"

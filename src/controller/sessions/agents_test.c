@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/sessions/agents_world_test.h"
 
-#include "cluster/certificate.h"
+#include "cluster/cluster.h"
 
 #include <stdio.h>
 

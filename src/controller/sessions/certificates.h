@@ -3,7 +3,7 @@
 #define FETTLE_CONTROLLER_SESSIONS_CERTIFICATES_H
 
 #include "base/err.h"
-#include "cluster/certificate.h"
+#include "cluster/cluster.h"
 #include "link/tls.h"
 #include "store/store.h"
 

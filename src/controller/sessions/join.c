@@ -8,7 +8,7 @@
 
 #include "base/digest.h"
 #include "base/log.h"
-#include "cluster/certificate.h"
+#include "cluster/cluster.h"
 #include "controller/sessions/certificates.h"
 
 #include <errno.h>

@@ -3,7 +3,6 @@
 #define FETTLE_WATCH_VIEW_POLICY_H
 
 #include "beat/beat.h"
-#include "cluster/budget.h"
 #include "cluster/cluster.h"
 #include "health/check.h"
 #include "remedy/remedy.h"

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_COMMAND_H
+#define FETTLE_CLUSTER_COMMAND_H
+
+#include "base/clock.h"
+#include "base/hostlist.h"
+#include "cluster/state/budget.h"
+#include "cluster/command/command_health.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Commands: every change of what is agreed is one (command.tbl).
+ */
+
+enum command_kind {
+#define COMMAND(symbol, name, id, meets, published, says, who, todo) COMMAND_##symbol,
+#include "cluster/command/command.tbl"
+#undef COMMAND
+    COMMANDS
+};
+
+/* What a command has in common with commands about other nodes (command.tbl). */
+enum command_meets {
+    COMMAND_MEETS_NODES,
+    COMMAND_MEETS_BASELINES,
+    COMMAND_MEETS_COMPARES,
+    COMMAND_MEETS_SWITCHES,
+    COMMAND_MEETS_OBEYS,
+    COMMAND_MEETS_CAUSES
+};
+
+struct command {
+    enum command_kind kind;
+    const char *actor;
+    struct wall at;
+    const struct hostlist *nodes; /* NULL or empty where none are named */
+    const char *claim; /* the id of what it makes (command_makes_id); UNDRAIN, UP: the claim that is named,
+                          or NULL */
+    const char
+        *reason; /* TOKEN_END, DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
+    const char *set;   /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
+                          belongs to SEEN, DRIFT, PERSISTS, REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
+                          decide_conform.c says at each */
+    const char *token; /* TOKEN_*: its hash, lower-case hex; TOKEN_END: its id. What belongs to TOKEN_USE and
+                          CERTIFICATE is in `set`, as decide_certificate.c says */
+    struct wall expires; /* TOKEN_CREATE */
+    bool dry;            /* it is decided, and nothing is committed */
+    union {
+        struct findings_command findings;
+        struct shared_command shared;
+        struct repair_command repair;
+        struct outcome_command outcome;
+        struct operate_command operate;
+        struct transition_command transition;
+        struct answer_command answer;
+        struct ticket_command ticket;
+        struct approval_command approval; /* REPAIR_APPROVE, REPAIR_REFUSE */
+        struct switch_command switched;   /* SWITCH */
+        struct limits limits;             /* CONFIGURE */
+        struct override_command override;
+        struct override_of_command override_of; /* OVERRIDE_AGE, OVERRIDE_END */
+        struct trial_begin_command trial_begin;
+        struct trial_end_command trial_end;
+        struct measured_command measured;
+        struct power_command power;
+    };
+};
+
+/* A copy that owns all that it points to; its nodes are never NULL. command_destroy. */
+struct command *command_copy(const struct command *cmd);
+void command_destroy(struct command *cmd);
+/* Both are of one kind and say the same, whoever gives them, when, and to which nodes. */
+bool command_same(const struct command *a, const struct command *b);
+/* It says more than its kind and its nodes. */
+bool command_says(const struct command *cmd);
+
+const char *command_name(enum command_kind k); /* "node.drain" */
+/* It makes something that is known by an id, which it has to bring along in `claim`. */
+bool command_makes_id(enum command_kind k);
+enum command_meets command_meets(enum command_kind k);
+/* Its entries are in the log that an MQTT broker gets. */
+bool command_is_published(enum command_kind k);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_DECIDE_H
+#define FETTLE_CLUSTER_DECIDE_H
+
+#include "cluster/command/command.h"
+#include "cluster/decision/decision.h"
+#include "cluster/effect/effect.h"
+#include "cluster/record/record.h"
+
+/*
+ * What the functions that decide have in common. Inside of this folder only.
+ */
+
+/* As cluster_decide. */
+int decide_command(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e);
+
+/* The node is changed; marks (by member id; may be NULL) keeps it from being named twice. */
+void decision_note(struct decision *d, bool *marks, const struct member *m);
+
+/* The members that a command names, from an index on. `nodes` is to be freed, also after an error.
+ * -ENOENT for a name that nobody has, or that no configuration file has. */
+struct named {
+    size_t n;
+    struct member **nodes;
+};
+int decide_find_named(const struct cluster *c, const struct command *cmd, size_t from, bool must_be_listed,
+                      struct named *out, struct err *e);
+
+/* Writes the record of a new claim on nodes, cmd->claim its id. A node that another claim already
+ * drained of work is drained under this one, too. */
+void decide_claim(struct decision *d, const struct command *cmd, enum claim_kind kind, const char *reason,
+                  const struct named *nodes);
+
+/* Claims, each once, that are to be rewritten for the nodes that are marked. */
+struct selection {
+    size_t n;
+    const struct claim *claims[OPS_MAX];
+    bool *nodes; /* by member id */
+};
+/* False when the selection is full. */
+bool selection_add(struct selection *s, const struct claim *claim);
+/* The claims' ids in words, the first eight by name. */
+void selection_say(const struct selection *s, struct text *t);
+/* Writes the records of the selected claims without the marked nodes. */
+void selection_release(const struct selection *s, struct decision *d);
+
+/* A sentence that somebody gave along: REASON_BYTES_MAX at most, no control characters, not empty. */
+int decide_check_reason(const char *reason, struct err *e);
+/* The same of a command's reason where none is needed. */
+int decide_check_note(const struct command *cmd, struct err *e);
+
+/* A clause for a record, which may be empty: REASON_BYTES_MAX at most, no control characters. */
+int decide_check_clause(const char *what, const char *clause, struct err *e);
+int decide_check_boot(const char *boot, struct err *e); /* "" is one that is not known */
+
+/* FORGET: set is not NULL when it is forced. */
+int decide_forget(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                  struct err *e);
+int decide_seen(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                struct err *e);
+/* DRIFT and PERSISTS. */
+int decide_drift(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                 struct err *e);
+int decide_restored(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                    struct err *e);
+int decide_overdue(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e);
+int decide_reboot(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                  struct err *e);
+int decide_approve(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e);
+/* BASELINE_* and ROLLOUT_*. */
+int decide_baseline(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* FINDINGS, SHARED, REPAIR, OUTCOME, OPERATE, TRANSITION, ANSWER, TICKET, REPAIR_*, SWITCH. */
+int decide_health(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+int decide_measured(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* TRIAL_BEGIN and TRIAL_END. */
+int decide_trial(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* REPAIR and OPERATE */
+int decide_repair(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* What people say: TRANSITION, ANSWER, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
+int decide_ticket(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+int decide_bmc(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+               struct err *e);
+int decide_machine(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                   struct err *e);
+int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                  struct err *e);
+/* TOKEN_CREATE, TOKEN_USE and CERTIFICATE_*: who has a certificate. */
+int decide_certificate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+int decide_power(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* A person's power command for m has not come to its end yet. */
+bool power_stands(const struct cluster *c, const struct member *m);
+/* OVERRIDE, OVERRIDE_AGE and OVERRIDE_END. */
+int decide_override(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* Adds that m's override ends, when one stands, and says it behind `said`. */
+void override_end(const struct member *m, const char *how, struct text *said, struct decision *d);
+int decide_instance(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* The one node that a command is about. */
+int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e);
+
+/* What is agreed of how many nodes may be out, checked where it is decided: 0, or -EBUSY with why not.
+ * Nothing is limited while no limits were agreed. */
+int decide_check_budgets(const struct cluster *c, const struct named *more, struct err *e);
+int decide_check_brakes(const struct cluster *c, struct err *e); /* the switches, and Health=observe */
+int decide_check_surge(const struct cluster *c, struct wall at, struct err *e);
+int decide_check_week(const struct cluster *c, const struct member *m, const struct repair *r, struct wall at,
+                      struct err *e);
+/* CONFIGURE */
+int decide_configure(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+
+/* What a repair's step is begun with. */
+struct repair_wish {
+    enum step step;
+    const char *why;  /* borrowed */
+    char problem[24]; /* "": as it is, or what fits the step */
+    char boot[37];
+    uint64_t instance;
+    uint64_t deadline_s; /* 0: none */
+    bool manual;
+    const char *remedy; /* of STEP_TEND; borrowed. Else NULL */
+};
+/* Its why and its problem can be written down. */
+int repair_wish_check(const struct repair_wish *w, struct err *e);
+/* Adds the records of a new repair of m, which has none, and of its claim, but none at STEP_TEND. */
+void repair_begin(const struct cluster *c, const struct command *cmd, struct member *m,
+                  const struct repair_wish *w, struct decision *d);
+/* The same, with what is to be remembered of repairs before in place of what is. */
+void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
+                       const struct repair *before, struct decision *d);
+/* Of the machine that had the name nothing is left in *r but attempts with the remedies that `keep` (an
+ * array) names: how often a name was replaced is not of the machine, keeps replacing from going on for ever,
+ * and is to be judged. */
+void repair_forget(struct repair *r, const json_t *keep);
+void repair_forget_notes(struct repair *r);
+/* Its incidents and its maintenance event go, and `said` has which were open. */
+void forget_ailment(const struct member *m, const char *how, struct text *said, struct decision *d);
+/* The step that m's repair is at, also STEP_TEND; STEP_NONE without. */
+enum step repair_step_of(const struct member *m);
+/* Into another step. Before it, repair_leave. */
+void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why);
+/* The step's time begins anew. */
+void repair_restart(struct repair *r, struct wall at);
+/* What is under way in a step goes with it, and its attempt is ended. -EBUSY when it has begun, and nobody
+ * (by_person) takes the responsibility; but a check that is given up leaves nothing undone. */
+int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
+                 bool by_person, struct decision *d, struct err *e);
+void repair_note(struct repair *r, const struct command *cmd, const char *text);
+/* No attempt of this repair is judged any more. */
+void repair_disown(struct repair *r);
+/* It leaves its step for another one, and nothing is said of what an examination came to: that is owed. */
+void repair_owe(struct repair *r, enum step to);
+/* Adds the repair's record as it is now. */
+void repair_put(const struct member *m, const struct repair *r, struct decision *d);
+
+/* What a person answers for, of what is open on m. -ENOENT for a finding that is not open. *out is the
+ * caller's to give to answer_fini, also after an error. */
+int answer_find(const struct answer_command *says, const struct member *m, struct wall at, struct answer *out,
+                struct err *e);
+/* Adds what was answered for before, and did not come back since. */
+void answer_carry(const struct answer *before, const struct member *m, struct answer *w);
+/* How many of the open incidents keep the node out of service when what w covers is closed; said has what is
+ * left of them. */
+size_t answer_leaves(const struct member *m, const struct answer *w, struct text *said);
+/* Closes what w covers, and says it behind d->text. */
+void answer_close(const struct command *cmd, const struct member *m, const struct answer *w,
+                  struct decision *d);
+
+/* An operation is under way on m; one that is not the agent's to carry out. */
+bool operation_begun(const struct cluster *c, const struct member *m);
+bool operation_begun_outside(const struct cluster *c, const struct member *m);
+#endif

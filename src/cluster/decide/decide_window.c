@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Maintenance windows that others keep: written down for the nodes that lie in one, and taken away from those
+ * that do no more. What a person said of maintenance is another record, and stays.
+ */
+#include "cluster/decide/decide.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void note_window(const struct command *cmd, const struct member *m, const char *by, const char *why,
+                        struct decision *d)
+{
+    const struct maintenance *is = member_window(m);
+    bool on = why && m->listed;
+    if (on ? is && strcmp(is->why, why) == 0 && strcmp(is->by, by) == 0 : !is)
+        return;
+    decision_add(d, "window/", m->name, on ? maintenance_record(by, cmd->at, why, false) : NULL);
+    hostlist_add(&d->changed, m->name);
+}
+
+/* {"by":"Slurm","why":"reservation root_1"}; why null: over. */
+int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
+                  struct err *e)
+{
+    static const char *const keys[] = {"by", "why"};
+    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
+    const char *by, *why = NULL;
+    if (!set || json_only_keys(set, keys, 2, e) < 0 || json_take_string(set, "by", &by, e) < 0)
+        return -EINVAL;
+    if (!json_is_null(json_object_get(set, "why")) &&
+        record_clause(set, "why", REASON_BYTES_MAX, &why, e) < 0)
+        return -EINVAL;
+    for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
+        const struct member *m = cluster_find(c, cmd->nodes->names[i]);
+        d->next = i + 1;
+        if (m)
+            note_window(cmd, m, by, why, d);
+    }
+    if (!d->n_ops)
+        return 0;
+    struct text t = {0};
+    if (why)
+        text_printf(&t, "in maintenance: %s: %s", by, why);
+    else
+        text_printf(&t, "%s: its maintenance is over", by);
+    d->text = text_take(&t);
+    return 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_ENTRY_H
+#define FETTLE_CLUSTER_ENTRY_H
+
+#include "base/err.h"
+#include "base/text.h"
+#include "node/lifecycle.h"
+#include "remedy/remedy.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What an entry of the journal says for programs, beside its sentence: whoever counts or chooses entries
+ * reads these fields, and nobody reads the sentence (ADR 0047). A decision fills them. The store keeps them
+ * as the members of a JSON object, without its braces, so that whoever writes an entry as JSON puts them
+ * beside the other members. An entry that says none of it, or that an older fettled wrote, has none: "".
+ */
+
+enum entry_id {
+#define ID(symbol, member, what) ENTRY_##symbol,
+#define OUTCOME(symbol, name, what)
+#include "cluster/decision/entry.tbl"
+#undef ID
+#undef OUTCOME
+    ENTRY_IDS
+};
+
+enum entry_outcome {
+    ENTRY_OUTCOME_NONE,
+#define ID(symbol, member, what)
+#define OUTCOME(symbol, name, what) ENTRY_OUTCOME_##symbol,
+#include "cluster/decision/entry.tbl"
+#undef ID
+#undef OUTCOME
+    ENTRY_OUTCOMES
+};
+
+struct entry_fields {
+    struct text ids[ENTRY_IDS];             /* with a blank between two; each once */
+    bool moves;                             /* a repair goes from one step to another, or anew to the same */
+    enum step from, to;                     /* STEP_NONE: it begins, or ends */
+    char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* "": none */
+    enum entry_outcome outcome;
+    int64_t cost; /* expected of the remedy, in thousandths of a minute of one node; 0: it was not reckoned */
+};
+void entry_fields_fini(struct entry_fields *f);
+
+/* NULL and "" are no id. */
+void entry_fields_add(struct entry_fields *f, enum entry_id of, const char *id);
+void entry_fields_move(struct entry_fields *f, enum step from, enum step to);
+/* ENTRY_OUTCOME_NONE for a word that is none. */
+enum entry_outcome entry_outcome_find(const char *name);
+
+/* Writes them into *out, which is empty, as members of a JSON object with commas between; nothing where there
+ * are none. */
+void entry_fields_write(const struct entry_fields *f, struct text *out);
+/* Reads what entry_fields_write wrote; NULL and "" are none. Members and outcomes that this version does not
+ * know are left out. -EINVAL when it is something else; *out is empty then. Else entry_fields_fini. */
+int entry_fields_read(const char *members, struct entry_fields *out, struct err *e);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_DRIFT_H
+#define FETTLE_CLUSTER_DRIFT_H
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cluster/state/member.h"
+#include "conform/class.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A node that is not what it should be, and the reboots that are to mend that.
+ */
+
+enum drift_state {
+    DRIFT_OPEN,     /* to be remedied */
+    DRIFT_PERSISTS, /* it came back from a boot and is still drifted */
+    DRIFT_OVERDUE,  /* not remedied in time: down */
+    DRIFT_REMEDIED  /* verified to be right again; waits for a person's approval */
+};
+const char *drift_state_name(enum drift_state s); /* "open" */
+
+enum { DRIFT_NAMED_MAX = 16, OCHAMI_STATUS_BYTES_MAX = 32 };
+
+/* A node that is not what its class's baseline says. */
+struct drift {
+    char *class;
+    uint32_t version;            /* of the baseline */
+    struct fingerprint expected; /* the baseline's */
+    struct fingerprint actual;   /* the node's */
+    enum severity severity;      /* the worst */
+    char *named;                 /* the components, worst first, at most 16, with ", " between */
+    uint32_t count;              /* of all that differ */
+    struct wall since;
+    char boot[37]; /* on which it was found, or last found to persist */
+    enum drift_state state;
+};
+
+enum { REBOOTS_A_WEEK_MAX = 3, REBOOTS_KEPT_MAX = 8 };
+
+/* Of a node that was to be rebooted: what its effect's record says. */
+struct reboots {
+    size_t n;
+    struct wall at[REBOOTS_KEPT_MAX]; /* when one was asked for, oldest first */
+    char boot[37];                    /* that is to end; "" when none is wanted */
+};
+
+/* How often a reboot of the node was asked for within the 7 days before now. */
+unsigned cluster_reboots(const struct member *m, struct wall now);
+/* One is wanted of this boot now. */
+bool cluster_reboot_wanted(const struct member *m, const char *boot);
+
+/* "kernel.release, 2 more" of the names of `count` components. */
+void drift_summary(const char *named, uint32_t count, struct text *t);
+/* "list_0123456789ab", without end. */
+void fingerprint_say(const struct fingerprint *id, struct text *t);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_CLUSTER_STATE_H
+#define FETTLE_CLUSTER_STATE_H
+
+#include "base/table.h"
+#include "cluster/state/budget.h"
+#include "cluster/state/certificate.h"
+#include "cluster/state/lookup.h"
+
+#include "base/json.h"
+
+/*
+ * The inside of a cluster, for its rooms only.
+ */
+
+struct member_slot {
+    struct member m; /* first: a member is its slot */
+    UT_hash_handle hh;
+};
+
+struct claim_slot {
+    struct claim c; /* first */
+    UT_hash_handle hh;
+};
+
+struct token {
+    char *hash;
+    char *value; /* its record as it stands */
+    UT_hash_handle hh;
+};
+
+/* A list/ record. It keeps what the listing holds. */
+struct list_slot {
+    struct fingerprint id;
+    struct listing *listing;
+    UT_hash_handle hh;
+};
+
+struct effect {
+    char *key;
+    char *value; /* its record as it stands */
+    bool wants;  /* OpenCHAMI to say something */
+    UT_hash_handle hh;
+};
+
+enum { BASELINE_KEPT_MAX = 32, SEEN_KEPT_MAX = 16 };
+
+struct baseline_slot {
+    struct baseline b; /* first */
+    size_t n_kept;
+    struct kept {
+        uint32_t version;
+        struct listing *listing;
+        char *node;
+    } * kept; /* the versions of its history, newest first */
+    uint64_t sum;
+    UT_hash_handle hh;
+};
+
+struct shared_slot {
+    struct shared_cause s; /* first */
+    UT_hash_handle hh;
+};
+
+/* A tally/ record. */
+struct tally {
+    char *remedy;
+    size_t n;
+    struct tally_row {
+        char *key; /* "xid.79 gpu": a fault and a class */
+        struct outcomes of;
+    } * rows;
+    UT_hash_handle hh;
+};
+
+/* A floor/ record. */
+struct floor_slot {
+    struct floor f; /* first */
+    UT_hash_handle hh;
+};
+
+struct switch_slot {
+    char *name;
+    char *by, *why;
+    struct wall at;
+    char *words; /* "root: maintenance" */
+    UT_hash_handle hh;
+};
+
+/* Nodes that a configuration file names, of each scope of a budget. */
+struct totals {
+    size_t n_classes;
+    uint32_t all, *classes, *groups, partitions[PARTITION_MAX + 1];
+};
+
+struct cluster {
+    size_t n, cap;
+    struct member **by_id;
+    struct member **order;
+    bool order_stale; /* somebody was met since it was made */
+    size_t n_listed;
+    struct member_slot *members;
+    struct claim_slot *claims;
+    struct token *tokens;
+    struct holder_slot *holders;
+    struct holder_slot **holders_in_order; /* of their subjects; as many as there are in the table */
+    size_t holders_cap;
+    size_t n_partitions;
+    struct partition *partitions;
+    unsigned partition_max;
+    struct classes classes;
+    struct class_index *index;
+    bool tells_ochami;
+    struct listings *listings;
+    struct list_slot *lists;
+    struct baseline_slot *baselines;
+    struct effect *effects;
+    struct shared_slot *shared; /* in order of their keys */
+    struct tally *tallies;
+    struct floor_slot *floors;
+    struct switch_slot *switches;
+    size_t n_isolated;
+    struct wall *isolated;
+    struct limits limits;
+    struct totals totals;
+    size_t n_out;
+    struct member **out; /* those that are out, member_is_out */
+    cluster_effect_fn *on_effect;
+    void *on_effect_arg;
+    holder_fn *on_certificate;
+    void *on_certificate_arg;
+    char origin[2 * ORIGIN_BYTES + 1];
+    uint64_t sum; /* of the records of conformance, health and repair, for the digest */
+};
+
+/* How claim rests on m; m is one of its nodes. */
+const struct hold *member_hold(const struct member *m, const struct claim *claim);
+
+/* Folded names of members. The caller frees it. */
+char *members_fold(struct member *const *nodes, size_t n);
+
+/* It lets no new work land, and asks whether the running work has ended. */
+bool kind_drains(enum claim_kind kind);
+bool claim_drains(const struct claim *claim);
+
+/* What a record adds to the digest. */
+uint64_t record_sum(const char *key, const char *value);
+
+const struct token *cluster_token(const struct cluster *c, const char *hash);
+
+/* Gives a member the roster's specification, with its edit over it. */
+void member_set_spec(struct cluster *c, struct member *m, const struct spec *s);
+
+/* Drops all records but those of the members themselves: for the end. */
+void cluster_forget_records(struct cluster *c);
+void conform_forget(struct cluster *c);
+void member_forget_conform(struct cluster *c, struct member *m);
+
+/* Finds the class of a member anew: its specification or the classes changed. */
+void member_classify(const struct cluster *c, struct member *m);
+const struct node_class *member_class(const struct cluster *c, const struct member *m);
+/* NULL while it is not drifted. */
+const struct drift *member_drift(const struct member *m);
+
+void certificates_forget(struct cluster *c);
+
+/* What a member is remembered for; made when there is nothing yet. */
+struct past *member_past(struct member *m);
+/* Nodes of which nothing is to be remembered have none. */
+void past_trim(struct member *m);
+
+void member_forget_bmc(struct cluster *c, struct member *m);
+void member_forget_machine(struct cluster *c, struct member *m);
+void member_forget_maintenance(struct cluster *c, struct member *m);
+void member_forget_override(struct cluster *c, struct member *m);
+void member_forget_health(struct cluster *c, struct member *m);
+void member_forget_repair(struct cluster *c, struct member *m);
+void member_forget_trial(struct cluster *c, struct member *m);
+void health_forget(struct cluster *c); /* all that is not a member's */
+
+void floors_forget(struct cluster *c);
+
+/* A repair, a claim or an admission of m has changed. */
+void member_count_out(struct cluster *c, struct member *m);
+/* All nodes are counted anew. */
+void totals_count(struct cluster *c);
+/* Around a change of what a listed member is. */
+void totals_take_member(struct cluster *c, const struct member *m);
+void totals_add_member(struct cluster *c, const struct member *m);
+void totals_free(struct totals *t);
+
+const struct baseline_slot *baseline_slot(const struct cluster *c, const char *class);
+bool cluster_has_list(const struct cluster *c, const struct fingerprint *id);
+const struct effect *cluster_effect(const struct cluster *c, const char *key);
+
+#endif
