@@ -19,6 +19,7 @@
  *     -EPROTO        the answer is not Fettle's           -E2BIG         something is too large
  *     -ENODEV        too few nodes fit                    -EMEDIUMTYPE   and they are not the same
  *     -ENOSPC, -EIO  the controller is in trouble         -ENOMEM        no memory here
+ *     -EINPROGRESS   nobody knows whether the change was made: look before you try again
  *
  * What the paths, parameters and answers mean is in the controller's description of its interface
  * (openapi.yaml); libfettle(3) has an example.

@@ -146,6 +146,11 @@ static void test_changes(void **state)
     stage_transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
     stage_transcribe(s, "POST", "/v1/tokens", "{\"nodes\":\"lx01\"}", &t);
     stage_transcribe(s, "POST", "/v1/reload", NULL, &t);
+    text_add(&t, "# nobody knows whether it is on the disk\n");
+    s->fails = STORE_UNKNOWN;
+    stage_transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);
+    stage_transcribe(s, "POST", "/v1/repairs/transition",
+                     "{\"nodes\":\"lx[01-02]\",\"transition\":\"quarantine\",\"reason\":\"x\"}", &t);
     text_add(&t, "# another controller leads\n");
     s->fails = -EPERM;
     stage_transcribe(s, "POST", "/v1/nodes/drain", "{\"nodes\":\"lx03\",\"reason\":\"x\"}", &t);

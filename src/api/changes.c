@@ -287,11 +287,12 @@ int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, con
 
 struct several {
     struct pending *call;
-    size_t n, open, n_refused;
+    size_t n, open, n_refused, n_unknown;
     uint64_t revision;
     struct hostlist changed;
-    char *claim;    /* of a call that names one node */
-    struct err why; /* the first refusal */
+    char *claim;        /* of a call that names one node */
+    struct err why;     /* the first refusal */
+    struct err unknown; /* the first of whose outcome nothing is known */
 };
 
 struct one {
@@ -304,7 +305,9 @@ static void end_one(struct several *s)
     if (--s->open > 0)
         return;
     struct outcome o = {.revision = s->revision, .changed = &s->changed, .claim = s->claim, .why = &s->why};
-    if (s->n_refused == s->n)
+    if (s->n_unknown) /* what was done of the rest is found where this is found */
+        o = (struct outcome){.rc = STORE_UNKNOWN, .changed = &s->changed, .why = &s->unknown};
+    else if (s->n_refused == s->n)
         o.rc = s->n == 1 ? s->why.code : err_wrap(&s->why, s->why.code, "none of %zu nodes", s->n);
     on_outcome(s->call, &o);
     hostlist_fini(&s->changed);
@@ -331,7 +334,9 @@ static void on_one(void *arg, const struct outcome *o)
 {
     struct one *one = arg;
     struct several *s = one->all;
-    if (o->rc < 0)
+    if (o->rc == STORE_UNKNOWN && s->n_unknown++ == 0)
+        s->unknown = *o->why;
+    else if (o->rc < 0 && o->rc != STORE_UNKNOWN)
         refuse_one(one, o->why, o->rc);
     if (o->would)
         note_would(s->call, o->would, o->changed);

@@ -15,6 +15,7 @@ struct powering {
     struct http_request *request; /* NULL once the client is gone */
     size_t open;
     struct text t;
+    struct err unknown; /* why it is not known what became of a command; no code: it is */
 };
 
 struct powered {
@@ -33,7 +34,9 @@ static void powering_end_one(struct powering *p)
         return;
     text_add(&p->t, "]}\n");
     size_t len = p->t.len;
-    if (p->request)
+    if (p->request && p->unknown.code)
+        http_answer_err(p->request, &p->unknown);
+    else if (p->request)
         http_answer_take(p->request, 200, NULL, text_take(&p->t), len);
     text_fini(&p->t);
     free(p);
@@ -43,6 +46,8 @@ static void on_powered(void *arg, const char *answer, const struct err *why)
 {
     struct powered *one = arg;
     struct text *t = &one->all->t;
+    if (why && why->code == STORE_UNKNOWN)
+        one->all->unknown = *why;
     if (t->s[t->len - 1] != '[')
         text_add_char(t, ',');
     text_add(t, "{\"node\":");

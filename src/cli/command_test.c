@@ -108,10 +108,10 @@ static void exit_statuses_tell_errors_apart(void **state)
         int http;
         const char *code;
         int exit;
-    } cases[] = {{400, "invalid", 2},         {404, "not_found", 4}, {403, "forbidden", 5},
-                 {401, "unauthenticated", 5}, {409, "conflict", 3},  {409, "exists", 3},
-                 {507, "no_space", 7},        {500, "damaged", 7},   {503, "unavailable", 6},
-                 {500, "anything_else", 7}};
+    } cases[] = {{400, "invalid", 2},         {404, "not_found", 4},    {403, "forbidden", 5},
+                 {401, "unauthenticated", 5}, {409, "conflict", 3},     {409, "exists", 3},
+                 {507, "no_space", 7},        {500, "damaged", 7},      {503, "unavailable", 6},
+                 {504, "outcome_unknown", 8}, {500, "anything_else", 7}};
     char sent[4096];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char body[128];

@@ -2,7 +2,8 @@
  *
  * The connection is kept between calls. A server may close an idle one at any moment, also while
  * the next request is on its way: one that is seen to be closed is not used; a reading request that
- * got no byte back is sent once more; a changing one is not, because it may have been carried out.
+ * got no byte back is sent once more; a changing one is not, because it may have been carried out: its caller
+ * is told that nobody knows (-EINPROGRESS).
  */
 #include "lib/call.h"
 
@@ -140,6 +141,15 @@ static bool use_kept(struct fettle *f)
     return false;
 }
 
+/* A change was sent, and no answer says what came of it. */
+static int call_unknown(struct err *e)
+{
+    struct err cause = *e;
+    return err_set(e, -EINPROGRESS,
+                   "it is not known whether the change was made: %.300s; look before you try again",
+                   cause.msg);
+}
+
 static int call_exchange(struct fettle *f, const char *method, const char *path, const char *body,
                          int *status, struct buffer *answer, struct err *e)
 {
@@ -150,7 +160,7 @@ static int call_exchange(struct fettle *f, const char *method, const char *path,
     int r = buffer_check(&request, e);
     if (r == 0 && !f->kept)
         r = address_dial(&f->address, until, &f->kept, e);
-    bool any = false;
+    bool any = false, sent = r == 0;
     if (r == 0)
         r = call_converse(f, &request, until, status, answer, &any, e);
     if (r == -ECONNREFUSED && again && !any) {
@@ -160,6 +170,8 @@ static int call_exchange(struct fettle *f, const char *method, const char *path,
     }
     if (r == -ETIMEDOUT)
         err_set(e, r, "no answer from the controller at %s within %d ms", f->address.name, f->timeout_ms);
+    if (r < 0 && r != -ENOMEM && sent && body && !f->dry_run)
+        r = call_unknown(e);
     buffer_fini(&request);
     return r;
 }

@@ -16,6 +16,7 @@ struct store_engine {
     int (*load)(struct store *s, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e);
     int (*commit)(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
                   struct err *e);
+    int (*resolve)(struct store *s, uint64_t after, store_change_fn *fn, void *arg, struct err *e);
     int (*journal)(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                    struct err *e);
     int (*journal_back)(struct store *s, uint64_t before, size_t max, store_journal_fn *fn, void *arg,

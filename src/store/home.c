@@ -294,8 +294,12 @@ int home_mark(struct home *h, uint64_t term, uint64_t revision, struct err *e)
     char buf[MARK_BYTES + 1];
     mark_format(buf, term, revision);
     ssize_t n = pwrite(h->lock_fd, buf, MARK_BYTES, 0);
-    if (n == MARK_BYTES)
+    if (n == MARK_BYTES) {
+        h->marked = true;
+        h->term = term;
+        h->revision = revision;
         return 0;
+    }
     int code = n < 0 ? errno : ENOSPC;
     return err_set(e, -code, "cannot write " LOCK " beside %s: %s", h->db, strerror(code));
 }
@@ -305,6 +309,20 @@ int home_sync(struct home *h, struct err *e)
     if (fsync(h->lock_fd) || fsync(h->dir_fd)) {
         int code = errno;
         return err_set(e, -code, "cannot sync " LOCK " beside %s: %s", h->db, strerror(code));
+    }
+    return 0;
+}
+
+int home_sync_logs(struct home *h, struct err *e)
+{
+    static const char *const logs[] = {DB_WAL, JOURNAL_WAL};
+    for (size_t i = 0; i < (h->has_journal ? 2 : 1); i++) {
+        int fd = openat(h->dir_fd, logs[i], O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+        int code = fd < 0 || fsync(fd) ? errno : 0;
+        if (fd >= 0)
+            close(fd);
+        if (code)
+            return err_set(e, -code, "cannot sync %s/%s: %s", h->dir, logs[i], strerror(code));
     }
     return 0;
 }

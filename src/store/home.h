@@ -66,6 +66,9 @@ int home_mark(struct home *h, uint64_t term, uint64_t revision, struct err *e);
 /* Makes the mark durable. */
 int home_sync(struct home *h, struct err *e);
 
+/* Makes it durable that the logs were cut. */
+int home_sync_logs(struct home *h, struct err *e);
+
 /* Remembers which files state.db, its log and state.lock are, when all are open; with `journal`, journal.db
  * and its log as well. */
 int home_watch(struct home *h, bool journal, struct err *e);

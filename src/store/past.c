@@ -156,5 +156,5 @@ int past_tidy(struct store *store, const struct store_keep *keep, struct wall no
     if (!r)
         r = sqlite_usable(s, e);
     *more = r == 0 && *more;
-    return r;
+    return r && s->failed ? sqlite_unknown(e) : r;
 }

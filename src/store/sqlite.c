@@ -4,13 +4,15 @@
  * fdatasync; every thousand pages or so a commit also folds the log into the database.
  *
  * When a sync fails nobody can know what is on the disk, and a second try may report success for what
- * the kernel has dropped. The store then takes no more commits; opening it again shows what is there.
+ * the kernel has dropped. The store then takes no more commits until it was found out (sqlite_resolve.c).
  *
  * SQLite goes on in files that somebody removed, and says that all is well. So each commit looks whether
  * the files are in their place, before it and again when it is on the disk: nothing is acknowledged that
  * the next start would not find.
  */
 #include "store/sqlite.h"
+
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,6 +40,7 @@ static const char *const queries[QUERIES] = {
     [QUERY_META] = "SELECT " META_COLUMNS " FROM main.meta WHERE id = 1",
     [QUERY_META_PUT] = "INSERT OR REPLACE INTO main.meta(id, " META_COLUMNS ") VALUES(1, ?, ?, ?)",
     [QUERY_RECORDS] = "SELECT " RECORD_COLUMNS " FROM main.record ORDER BY key",
+    [QUERY_RECORDS_OF] = "SELECT " RECORD_COLUMNS " FROM main.record WHERE revision = ? ORDER BY key",
     [QUERY_RECORD_PUT] = "INSERT OR REPLACE INTO main.record(" RECORD_COLUMNS ") VALUES(?, ?, ?, ?)",
     [QUERY_RECORD_DELETE] = "DELETE FROM main.record WHERE key = ?",
     [QUERY_ENTRIES] = "SELECT " ENTRY_COLUMNS " FROM main.journal ORDER BY revision, n",
@@ -136,11 +139,8 @@ int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e)
 int sqlite_usable(const struct sqlite *s, struct err *e)
 {
     if (s->failed)
-        return err_set(
-            e, -EIO,
-            "%s takes no more commits since the disk refused a sync or its files were removed; start "
-            "again",
-            s->home.db);
+        return err_set(e, -EIO, "%s takes no commit until it is known what became of the last one",
+                       s->home.db);
     return home_check(&s->home, e);
 }
 
@@ -153,16 +153,34 @@ static int change_begin(struct sqlite *s, struct meta_row *meta, struct err *e)
     return r ? r : sqlite_meta(s, meta, e);
 }
 
-/* Commits when r is 0, and takes everything back when it is not or the commit does not succeed. */
+/* For reading: it can be that the state is closed, and cannot be opened again yet. */
+static int sqlite_readable(const struct sqlite *s, struct err *e)
+{
+    return s->is_open ? 0 : err_set(e, -EIO, "%s cannot be opened again yet", s->home.db);
+}
+
+/* The sentence says the cause. */
+int sqlite_unknown(struct err *e)
+{
+    if (e)
+        e->code = STORE_UNKNOWN;
+    return STORE_UNKNOWN;
+}
+
+/* Commits when r is 0, and takes everything back when it is not or the commit does not succeed. A full disk
+ * has no room for the end of the commit, so nothing of it is there; after any other refusal of the commit
+ * itself it may be there. */
 static int change_end(struct sqlite *s, int r, const struct meta_row *meta, struct err *e)
 {
     if (!r) {
         meta_bind(s->stmt[QUERY_META_PUT], meta);
         r = sqlite_run(s, QUERY_META_PUT, e);
     }
-    if (!r)
+    bool may_be_there = false;
+    if (!r) {
         r = sqlite_run(s, QUERY_COMMIT, e);
-    bool committed = r == 0;
+        may_be_there = r != -ENOSPC && r != -EBUSY;
+    }
     if (!sqlite3_get_autocommit(s->db))
         sqlite_run(s, QUERY_ROLLBACK, NULL);
     /* It is durable, whatever becomes of the mark. */
@@ -170,8 +188,10 @@ static int change_end(struct sqlite *s, int r, const struct meta_row *meta, stru
         home_mark(&s->home, meta->term, meta->revision, NULL);
     if (!r)
         r = home_check(&s->home, e);
-    s->failed |= r == -ESTALE && committed;
-    return r;
+    if (!r || !may_be_there)
+        return r;
+    s->failed = true;
+    return sqlite_unknown(e);
 }
 
 static int sqlite_campaign(struct store *store, uint64_t *term, struct err *e)
@@ -218,6 +238,8 @@ static int sqlite_commit(struct store *store, uint64_t term, const struct store_
     if (!r) {
         *revision = meta.revision;
         s->recent += b->n_entries;
+    } else if (r == STORE_UNKNOWN) {
+        sqlite_unsure(s, b, meta.revision);
     }
     return r;
 }
@@ -227,7 +249,9 @@ static int sqlite_load(struct store *store, store_record_fn *fn, void *arg, uint
     struct sqlite *s = (struct sqlite *)store;
     sqlite3_stmt *stmt = s->stmt[QUERY_RECORDS];
     struct meta_row meta = {0};
-    int r = sqlite_meta(s, &meta, e);
+    int r = sqlite_readable(s, e);
+    if (!r)
+        r = sqlite_meta(s, &meta, e);
     int rc = SQLITE_ROW;
     while (!r && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct record_row row;
@@ -271,7 +295,9 @@ static int sqlite_journal(struct store *store, uint64_t after, size_t max, store
 {
     struct sqlite *s = (struct sqlite *)store;
     struct sqlite_page p = {after, max, false, fn, arg};
-    int r = after < s->past_last ? sqlite_page(s, QUERY_PAST_AFTER, &p, e) : 0;
+    int r = sqlite_readable(s, e);
+    if (!r && after < s->past_last)
+        r = sqlite_page(s, QUERY_PAST_AFTER, &p, e);
     return r || p.after < s->past_last ? r : sqlite_page(s, QUERY_ENTRIES_AFTER, &p, e);
 }
 
@@ -311,7 +337,9 @@ static int journal_back(struct store *store, uint64_t before, size_t max, store_
 {
     struct sqlite *s = (struct sqlite *)store;
     struct back b = {before, s->past_last, max, fn, arg};
-    int r = back_read(s, QUERY_ENTRIES_BEFORE, &b, e);
+    int r = sqlite_readable(s, e);
+    if (!r)
+        r = back_read(s, QUERY_ENTRIES_BEFORE, &b, e);
     b.after = 0;
     if (b.before > s->past_last + 1)
         b.before = s->past_last + 1;
@@ -322,7 +350,9 @@ static int sqlite_first(struct store *store, uint64_t *revision, struct err *e)
 {
     struct sqlite *s = (struct sqlite *)store;
     *revision = 0;
-    int r = s->past_last ? sqlite_take(s, QUERY_PAST_FIRST, revision, e) : 0;
+    int r = sqlite_readable(s, e);
+    if (!r && s->past_last)
+        r = sqlite_take(s, QUERY_PAST_FIRST, revision, e);
     return r || *revision ? r : sqlite_take(s, QUERY_ENTRIES_FIRST, revision, e);
 }
 
@@ -331,15 +361,28 @@ static int sqlite_check(struct store *store, struct err *e)
     return sqlite_usable((struct sqlite *)store, e);
 }
 
+static void db_close(struct sqlite *s)
+{
+    for (size_t i = 0; i < QUERIES; i++)
+        sqlite3_finalize(STEAL(s->stmt[i]));
+    sqlite3_close(STEAL(s->db));
+}
+
+void sqlite_disconnect(struct sqlite *s)
+{
+    if (s->db)
+        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    db_close(s);
+}
+
 /* Closing folds the log and removes it by its name, which is not to hit a copy that a person put there. */
 void sqlite_close(struct store *store)
 {
     struct sqlite *s = (struct sqlite *)store;
-    if (s->db && s->home.dir && home_check(&s->home, NULL))
-        sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    for (size_t i = 0; i < QUERIES; i++)
-        sqlite3_finalize(s->stmt[i]);
-    sqlite3_close(s->db);
+    if (s->db && s->home.dir && (!s->is_open || home_check(&s->home, NULL)))
+        sqlite_disconnect(s);
+    db_close(s);
+    sqlite_unsure_fini(s);
     home_fini(&s->home);
     free(s);
 }
@@ -349,6 +392,7 @@ const struct store_engine sqlite_engine = {
     .campaign = sqlite_campaign,
     .load = sqlite_load,
     .commit = sqlite_commit,
+    .resolve = sqlite_resolve,
     .journal = sqlite_journal,
     .journal_back = journal_back,
     .tidy = past_tidy,

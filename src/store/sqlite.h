@@ -16,6 +16,7 @@ enum sqlite_query {
     QUERY_META,
     QUERY_META_PUT,
     QUERY_RECORDS,
+    QUERY_RECORDS_OF, /* those that a revision put */
     QUERY_RECORD_PUT,
     QUERY_RECORD_DELETE,
     QUERY_ENTRIES,       /* all that are in state.db */
@@ -47,6 +48,12 @@ struct sqlite {
         exported; /* entries of journal.db up to this revision are exported, and to be removed; 0: none */
     bool copied;  /* entries in state.db may be in journal.db, too */
     bool failed;  /* a sync failed, or files went during a commit; what is on the disk is not known */
+    bool is_open; /* there is a state to read */
+    struct {
+        uint64_t revision; /* of the commit whose outcome is not known; 0: none */
+        size_t n;          /* the keys that it deletes */
+        char **deleted;
+    } unsure;
 };
 
 extern const struct store_engine sqlite_engine;
@@ -109,6 +116,20 @@ int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e);
 
 /* Closes what is open. */
 void sqlite_close(struct store *s);
+/* Closes the connection, and leaves its log. */
+void sqlite_disconnect(struct sqlite *s);
+
+/* Opens the state in the directory, and judges all of it. */
+int sqlite_state_open(struct sqlite *s, struct err *e);
+/* Everything that was committed is in the databases, on the disk, and the logs are empty. */
+int sqlite_fold(struct sqlite *s, struct err *e);
+
+/* STORE_UNKNOWN, with the sentence that is there. */
+int sqlite_unknown(struct err *e);
+/* Notes a batch that may have become this revision, or not; store_resolve will tell. */
+void sqlite_unsure(struct sqlite *s, const struct store_batch *b, uint64_t revision);
+void sqlite_unsure_fini(struct sqlite *s);
+int sqlite_resolve(struct store *store, uint64_t after, store_change_fn *fn, void *arg, struct err *e);
 
 /* -EILSEQ, with what is wrong with the file and what to do. */
 int sqlite_damaged(const char *path, const char *what, struct err *e);

@@ -239,7 +239,7 @@ static int state_check(struct sqlite *s, struct meta_row *meta, struct err *e)
     return r || format == ROW_FORMAT ? r : sqlite_exec(s->db, s->home.db, "COMMIT", e);
 }
 
-static int state_open(struct sqlite *s, struct err *e)
+int sqlite_state_open(struct sqlite *s, struct err *e)
 {
     struct meta_row meta = {0};
     int r = sqlite_connect(s->home.db, state_settings, &s->db, e);
@@ -267,6 +267,14 @@ static int state_open(struct sqlite *s, struct err *e)
     return r;
 }
 
+/* The process before may have ended after a refused sync (sqlite_resolve.c). A full disk is read all the
+ * same, and takes nothing until there is room. */
+static int log_settle(struct sqlite *s, struct err *e)
+{
+    int r = sqlite_fold(s, e);
+    return r == -ENOSPC ? 0 : r;
+}
+
 int store_open_sqlite(const char *dir, struct store **out, struct err *e)
 {
     struct sqlite *s = mem_alloc(sizeof *s);
@@ -276,7 +284,10 @@ int store_open_sqlite(const char *dir, struct store **out, struct err *e)
     if (!r && !found)
         r = state_make(s, e);
     if (!r)
-        r = state_open(s, e);
+        r = sqlite_state_open(s, e);
+    if (!r)
+        r = log_settle(s, e);
+    s->is_open = r == 0;
     if (r) {
         sqlite_close(&s->store);
         return r;

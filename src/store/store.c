@@ -101,6 +101,11 @@ int store_commit(struct store *s, uint64_t term, const struct store_batch *b, ui
     return s->engine->commit(s, term, b, revision, e);
 }
 
+int store_resolve(struct store *s, uint64_t after, store_change_fn *fn, void *arg, struct err *e)
+{
+    return s->engine->resolve(s, after, fn, arg, e);
+}
+
 int store_check(struct store *s, struct err *e)
 {
     return s->engine->check(s, e);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,9 +15,10 @@
  * It is small enough that SQLite and etcd can both stand behind it, and it knows nothing of nodes.
  *
  * A batch is taken whole or not at all, and only when this process still leads: each commit carries
- * the term that `campaign` gave and is refused (-EPERM) once another has campaigned. A commit is on
- * the disk when commit returns 0. Calls block; the controller makes them from one worker thread,
- * never from the loop, and never two at a time.
+ * the term that `campaign` gave and is refused (-EPERM) once another has campaigned. A commit has three
+ * outcomes: it is done and on the disk, it is refused and nothing of it is there, or nobody knows
+ * (STORE_UNKNOWN), and store_resolve finds out. Calls block; the controller makes them from one worker
+ * thread, never from the loop, and never two at a time.
  *
  * Keys are printable ASCII of at most 512 bytes ("claim/42"), values JSON text without zero bytes.
  * A key stands once in a batch. The limits are etcd's, so that a batch that one engine takes is taken
@@ -54,6 +56,10 @@ struct store_batch {
     const struct store_entry *entries;
 };
 
+/* The outcome of a change is not known: it may be there, now or after the next start, or it may not. No other
+ * error says that; nothing else is taken until store_resolve has found out. */
+enum { STORE_UNKNOWN = -EINPROGRESS };
+
 struct store;
 
 /* Opens (and makes, when there never was a state at all) the SQLite store in directory `dir`, which is
@@ -74,14 +80,23 @@ typedef int store_record_fn(void *arg, const char *key, const char *value, struc
 int store_load(struct store *s, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e);
 
 /* Commits one batch under the term. On 0 it is durable and *revision is the new one (one more than
- * the last). Nothing of it is there after an error: -EPERM deposed, -ENOSPC the disk is full, -EIO,
- * -E2BIG over the limits, -EINVAL a key is empty, unprintable or there twice. A full disk may be tried
- * again. When -EIO came of a refused sync, no more commits are taken, and only opening the store
- * again shows whether that last one is there. -ESTALE: the files are not in their place any more, as
- * store_check finds; when they went during this very commit, that also holds until the store is opened
- * again. */
+ * the last). STORE_UNKNOWN: the disk refused a sync or a write of the commit, or its files went during it.
+ * Nothing of the batch is there after any other error: -EPERM deposed, -ENOSPC the disk is full, -EIO,
+ * -E2BIG over the limits, -EINVAL a key is empty, unprintable or there twice, -ESTALE the files are not
+ * in their place any more, as store_check finds. A full disk may be tried again. */
 int store_commit(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
                  struct err *e);
+
+/* Finds out what became of a change whose outcome is not known, and calls fn with each commit after the
+ * revision, oldest first, whoever made it; fn takes it over. On 0 what it told is durable, what it did not
+ * tell is not there and will not be, and commits are taken again. After an error the outcome is as unknown as
+ * it was
+ * (-EIO, -ESTALE; -ERANGE: more was committed than can be told, load the store anew), and it may be called
+ * again.
+ */
+struct store_change;
+typedef void store_change_fn(void *arg, struct store_change *c);
+int store_resolve(struct store *s, uint64_t after, store_change_fn *fn, void *arg, struct err *e);
 
 /* Whether the files behind the open store are still those at its path; each commit asks this before and
  * after. -ESTALE: one was removed, or replaced by another. Nothing can be committed until the very same

@@ -37,6 +37,14 @@ const char *command_name(enum command_kind k)
     return kinds[k].name;
 }
 
+enum command_kind command_find(const char *name)
+{
+    unsigned k = 0;
+    while (k < COMMANDS && strcmp(kinds[k].name, name) != 0)
+        k++;
+    return (enum command_kind)k;
+}
+
 bool command_makes_id(enum command_kind k)
 {
     return kinds[k].makes_id;

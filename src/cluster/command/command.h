@@ -78,6 +78,8 @@ bool command_same(const struct command *a, const struct command *b);
 bool command_says(const struct command *cmd);
 
 const char *command_name(enum command_kind k); /* "node.drain" */
+/* The kind of this name; COMMANDS when there is none. */
+enum command_kind command_find(const char *name);
 /* It makes something that is known by an id, which it has to bring along in `claim`. */
 bool command_makes_id(enum command_kind k);
 enum command_meets command_meets(enum command_kind k);

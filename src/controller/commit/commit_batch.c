@@ -6,7 +6,10 @@
  */
 #include "controller/commit/commit_inside.h"
 
+#include "base/log.h"
+
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -131,6 +134,44 @@ void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes
     b->takes_out |= d->takes_out;
     b->changed[b->n_entries++] = d->changed;
     d->changed = (struct hostlist){0};
+}
+
+static bool is_found(const struct store_change *found, const struct batch *b, uint64_t *revision)
+{
+    const struct store_batch what = {b->n_ops, b->ops, b->n_entries, b->entries};
+    const struct store_change *c;
+    DL_FOREACH (found, c) {
+        *revision = c->revision;
+        if (change_is(c, &what))
+            return true;
+    }
+    return false;
+}
+
+void batch_resolve(struct batch *b, int asked, const struct store_change *found)
+{
+    CLEANUP_FREE char *cause = mem_dup(b->why.msg);
+    if (asked < 0) {
+        err_set(
+            &b->why, STORE_UNKNOWN,
+            "it is not known whether the change was made (%s); \"fettle journal\" shows it, if it was, when "
+            "the store works again",
+            cause);
+    } else if (is_found(found, b, &b->revision)) {
+        log_warn("the change of revision %llu is there, after this: %s", (unsigned long long)b->revision,
+                 cause);
+        b->rc = 0;
+    } else {
+        b->rc = err_set(&b->why, -EIO, "the change was not made: %s", cause);
+    }
+}
+
+struct commit_view batch_view(const struct batch *b)
+{
+    return (struct commit_view){.revision = b->revision,
+                                .batch = {b->n_ops, b->ops, b->n_entries, b->entries},
+                                .kinds = b->kinds,
+                                .changed = b->changed};
 }
 
 void batch_clear(struct batch *b)

@@ -3,12 +3,13 @@
 #define FETTLE_CONTROLLER_COMMIT_COMMIT_INSIDE_H
 
 #include "cluster/cluster.h"
-#include "controller/commit/outcome.h"
+#include "controller/commit/committer.h"
+#include "store/change.h"
 #include "store/store.h"
 
 /*
- * What the committer has in hand: commands on their way (commit_job.c), and the batch that is the next commit
- * (commit_batch.c). Neither knows the committer.
+ * What the committer has in hand: commands on their way (commit_job.c), the batch that is the next commit
+ * (commit_batch.c), and commits that others made (commit_follow.c). None knows the committer.
  */
 
 /* A command on its way. */
@@ -33,6 +34,37 @@ void job_entry_write(struct job *j, struct decision *d);
 void job_entry_fini(struct job *j);
 /* Answers the caller, and frees the job. why: of an error; may be NULL. */
 void job_finish(struct job *j, uint64_t revision, int rc, const struct err *why);
+
+/* A commit, whoever made it, as it is applied and told. All of it is borrowed. */
+struct commit_view {
+    uint64_t revision;
+    struct store_batch batch;
+    const enum command_kind *kinds; /* of each entry; COMMANDS: of none */
+    const struct hostlist *changed; /* and the nodes that it changes */
+};
+
+/* A commit that the store told of. */
+struct followed {
+    struct store_change *change;
+    enum command_kind *kinds;
+    struct hostlist *changed;
+    struct commit_view view;
+};
+/* Takes the change over. */
+struct followed *followed_create(struct store_change *c);
+void followed_destroy(struct followed *f);
+
+/* The telling of a commit: entry by entry, and some of the nodes of each at a time. Zero-initialise. */
+struct telling {
+    struct commit_view of;
+    struct followed *followed; /* to which it points; NULL: to the batch, or to nothing */
+    size_t entry, told;        /* the next entry, and so many of its nodes */
+};
+void telling_begin(struct telling *t, const struct commit_view *of);
+/* Tells of one entry, or of some of the nodes that it changed. False: all were told. */
+bool telling_next(struct telling *t, const struct committer_events *events);
+/* Lets go what was told. */
+void telling_end(struct telling *t);
 
 /* What is committed together. */
 struct batch {
@@ -65,6 +97,12 @@ bool batch_fits(const struct batch *b, const struct job *j, const struct decisio
 void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes);
 /* Notes the nodes of the job that was taken last, for jobs that want a place in the same batch. */
 void batch_mark(struct batch *b, const struct cluster *c, const struct job *j);
+/* What became of a batch whose outcome was not known (rc STORE_UNKNOWN), after the store was asked (asked: 0,
+ * or an error while it cannot tell) and told of commits: rc and the sentence say whether it is done, refused,
+ * or still not known. One that is done is among those commits. */
+void batch_resolve(struct batch *b, int asked, const struct store_change *found);
+/* The batch as it is committed. */
+struct commit_view batch_view(const struct batch *b);
 /* Empties it after its commit; its jobs were taken out. */
 void batch_clear(struct batch *b);
 /* With it goes what outlives a commit. */

@@ -16,8 +16,7 @@ enum {
     JOBS_MAX = 10000,
     JOURNAL_WAIT_MS = 20,
     CHECK_S = 1,
-    SETTLE_MS = 1,     /* of a turn, for what follows from a commit, */
-    TOLD_AT_ONCE = 200 /* with so many nodes at a time */
+    SETTLE_MS = 1 /* of a turn, for what follows from a commit */
 };
 
 struct committer {
@@ -35,13 +34,20 @@ struct committer {
     struct committer_events events;
     struct job *waiting;
     size_t n_waiting;
-    struct job *refused; /* came when too many were waiting */
+    struct job *refused;         /* came when too many were waiting */
+    struct store_change *follow; /* commits of others that are not applied yet */
     struct batch batch;
     uv_idle_t settle; /* active while what follows from a commit goes on in the turns to come */
+    bool unsure;      /* the outcome of the last change is not known */
     struct {
-        size_t entry, told; /* the next entry, and so many of its nodes */
-        struct job *jobs;   /* to be answered, */
-        struct job *again;  /* and those that go on in the next batch */
+        int rc; /* of the last time that the store was asked */
+        struct err why;
+        struct store_change *found;
+    } resolved;
+    struct telling telling;
+    struct {
+        struct job *jobs;  /* to be answered, */
+        struct job *again; /* and those that go on in the next batch */
         int rc;
         struct err why;
     } settling;
@@ -56,6 +62,7 @@ struct committer {
         struct store_keep keep;
         char *directory;
         uint64_t first;
+        int rc;
         struct err why;
     } step;
 };
@@ -146,6 +153,19 @@ static bool take_first(struct committer *k)
 
 static void committer_pump(struct committer *k);
 
+static void on_found(void *arg, struct store_change *c)
+{
+    struct committer *k = arg;
+    DL_APPEND(k->resolved.found, c);
+}
+
+/* In the thread, with the lock. */
+static void store_ask(struct committer *k)
+{
+    k->resolved.why = (struct err){0};
+    k->resolved.rc = store_resolve(k->store, k->revision, on_found, k, &k->resolved.why);
+}
+
 static void committer_commit(uv_work_t *work)
 {
     struct committer *k = work->data;
@@ -153,6 +173,8 @@ static void committer_commit(uv_work_t *work)
     const struct store_batch what = {b->n_ops, b->ops, b->n_entries, b->entries};
     pthread_mutex_lock(&k->store_lock);
     b->rc = store_commit(k->store, k->term, &what, &b->revision, &b->why);
+    if (b->rc == STORE_UNKNOWN)
+        store_ask(k);
     pthread_mutex_unlock(&k->store_lock);
 }
 
@@ -171,43 +193,38 @@ static void committer_measure(struct committer *k)
               (unsigned long long)k->batch.revision, k->batch.n_ops, k->batch.n_entries, k->batch.bytes, ms);
 }
 
-static void committer_apply(struct committer *k, struct batch *b)
+static void committer_apply(struct committer *k, const struct commit_view *v)
 {
     LOOP_DOES("application of a commit");
     struct err e;
-    for (size_t i = 0; i < b->n_ops; i++) {
-        if (cluster_put(k->cluster, b->ops[i].key, b->ops[i].value, &e) < 0) {
-            /* We wrote it ourselves a moment ago. State and store differ: the only way out is to
-             * end and begin from the store. */
-            log_error("a record of our own is refused: %s", e.msg);
+    for (size_t i = 0; i < v->batch.n_ops; i++) {
+        if (cluster_put(k->cluster, v->batch.ops[i].key, v->batch.ops[i].value, &e) < 0) {
+            /* It is committed. State and store differ: the only way out is to end and begin from
+             * the store. */
+            log_error("a committed record is refused: %s", e.msg);
             abort();
         }
     }
-    k->revision = b->revision;
+    k->revision = v->revision;
     k->commits++;
+    telling_begin(&k->telling, v);
 }
 
-/* Tells of one entry, or of some of the nodes that it changed. False: all were told. */
-static bool tell_some(struct committer *k)
+/* False: there is no commit of others. */
+static bool follow_next(struct committer *k)
 {
-    LOOP_DOES("what follows from a commit");
-    struct batch *b = &k->batch;
-    size_t i = k->settling.entry, at = k->settling.told;
-    if (k->settling.rc < 0 || i == b->n_entries)
+    struct store_change *c = k->follow;
+    if (!c)
         return false;
-    const struct committed c = {b->kinds[i], &b->entries[i], &b->changed[i], b->revision};
-    if (at == 0)
-        k->events.on_entry(k->events.arg, &c);
-    size_t left = b->changed[i].n - at;
-    struct hostlist some = {.names = b->changed[i].names + at,
-                            .n = left < TOLD_AT_ONCE ? left : TOLD_AT_ONCE};
-    if (some.n)
-        k->events.on_changed(k->events.arg, &some);
-    k->settling.told += some.n;
-    if (some.n == left) {
-        k->settling.entry++;
-        k->settling.told = 0;
+    DL_DELETE(k->follow, c);
+    telling_end(&k->telling);
+    if (c->revision <= k->revision) {
+        change_destroy(c);
+        return true;
     }
+    struct followed *f = followed_create(c);
+    committer_apply(k, &f->view);
+    k->telling.followed = f;
     return true;
 }
 
@@ -233,6 +250,7 @@ static bool answer_one(struct committer *k)
 static void committer_settled(struct committer *k)
 {
     uv_idle_stop(&k->settle);
+    telling_end(&k->telling);
     batch_clear(&k->batch);
     DL_CONCAT2(k->settling.again, k->waiting, prev_job, next_job);
     k->waiting = STEAL(k->settling.again);
@@ -243,7 +261,7 @@ static void committer_settled(struct committer *k)
 /* At least a piece of it. */
 static void settle_until(struct committer *k, struct mono until)
 {
-    while (tell_some(k) || answer_one(k))
+    while (telling_next(&k->telling, &k->events) || follow_next(k) || answer_one(k))
         if (mono_now().ns >= until.ns)
             return;
     committer_settled(k);
@@ -261,15 +279,27 @@ static void note_store(struct committer *k, const struct err *why)
     k->failing = why ? why->code : 0;
 }
 
+/* What the store said when it was asked. */
+static void store_heard(struct committer *k)
+{
+    k->unsure = k->resolved.rc < 0;
+    DL_CONCAT(k->follow, k->resolved.found);
+    k->resolved.found = NULL;
+}
+
 static void on_committed(uv_work_t *work, int status)
 {
     struct committer *k = work->data;
     struct batch *b = &k->batch;
     struct mono until = loop_share(span_ms(SETTLE_MS));
     committer_measure(k);
+    const struct commit_view view = batch_view(b);
     if (b->rc == 0)
-        committer_apply(k, b);
-    k->settling.entry = k->settling.told = 0;
+        committer_apply(k, &view);
+    if (b->rc == STORE_UNKNOWN) {
+        batch_resolve(b, k->resolved.rc, k->resolved.found);
+        store_heard(k);
+    }
     k->settling.jobs = STEAL(b->jobs);
     k->settling.rc = b->rc == -EPERM ? -EAGAIN : b->rc;
     k->settling.why = b->why;
@@ -289,8 +319,10 @@ static void committer_step(uv_work_t *work)
     struct committer *k = work->data;
     k->step.why = (struct err){0};
     pthread_mutex_lock(&k->store_lock);
-    int rc = store_tidy(k->store, &k->step.keep, wall_now(), &k->step.more, &k->step.why);
-    if (rc == 0)
+    k->step.rc = store_tidy(k->store, &k->step.keep, wall_now(), &k->step.more, &k->step.why);
+    if (k->step.rc == STORE_UNKNOWN)
+        store_ask(k);
+    if (k->step.rc == 0)
         store_first(k->store, &k->step.first, &k->step.why);
     pthread_mutex_unlock(&k->store_lock);
 }
@@ -299,6 +331,8 @@ static void on_stepped(uv_work_t *work, int status)
 {
     struct committer *k = work->data;
     k->busy = false;
+    if (k->step.rc == STORE_UNKNOWN)
+        store_heard(k);
     k->tidy = k->step.more;
     k->journal_first = k->step.first;
     free(STEAL(k->step.directory));
@@ -313,8 +347,17 @@ static void committer_pump(struct committer *k)
     LOOP_DOES("decisions");
     if (k->busy || k->closing)
         return;
+    if (k->follow) {
+        k->busy = true;
+        uv_idle_start(&k->settle, on_settle);
+        return;
+    }
     if (k->deposed) {
         refuse_waiting(k, "another controller leads");
+        return;
+    }
+    if (k->unsure) {
+        refuse_waiting(k, "the store cannot tell yet what became of the last change");
         return;
     }
     k->tidied = k->tidy && !(k->tidied && k->waiting);
@@ -357,13 +400,39 @@ static void on_checked(uv_work_t *work, int status)
     committer_pump(k);
 }
 
+static void committer_resolve(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    pthread_mutex_lock(&k->store_lock);
+    store_ask(k);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+static void on_resolved(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    k->busy = false;
+    note_store(k, k->resolved.rc < 0 ? &k->resolved.why : NULL);
+    store_heard(k);
+    committer_pump(k);
+}
+
 void committer_turn(struct committer *k, struct mono now)
 {
     if (k->busy || k->closing || k->deposed || mono_sub(now, k->checked).ns < span_s(CHECK_S).ns)
         return;
     k->checked = now;
     k->busy = true;
-    uv_queue_work(k->loop, &k->work, committer_check, on_checked);
+    if (k->unsure)
+        uv_queue_work(k->loop, &k->work, committer_resolve, on_resolved);
+    else
+        uv_queue_work(k->loop, &k->work, committer_check, on_checked);
+}
+
+void committer_follow(struct committer *k, struct store_change *c)
+{
+    DL_APPEND(k->follow, c);
+    uv_async_send(&k->wake);
 }
 
 static void on_wake(uv_async_t *wake)
@@ -402,6 +471,7 @@ static void on_settle_closed(uv_handle_t *h)
     struct committer *k = h->data;
     pthread_mutex_destroy(&k->store_lock);
     batch_fini(&k->batch);
+    changes_destroy(k->follow);
     free(k->keep_directory);
     free(k);
 }

@@ -14,16 +14,21 @@
  * record of the batch that is being put together waits for the next, so that no decision rests on
  * something that may yet fail; and one that makes a baseline or a rollout shares its batch with none
  * that rests on one, one that sets a switch with none that begins an operation. The state changes, the stream
- * hears of it and the caller is answered after the commit, in this order; when a commit fails, nothing has
- * changed. A record is put into the state at once. What follows from it for each of very many nodes, and the
- * answers, may take several turns of the loop; the next commit waits for them.
+ * hears of it and the caller is answered after the commit, in this order. When a commit is refused, nothing
+ * has changed. When its outcome is not known (STORE_UNKNOWN), the store is asked what became of it before
+ * anything else is decided: it turns out done or refused, or, while the store cannot tell, the callers are
+ * answered that it is not known, further commands are refused, and the store is asked again each second. What
+ * the store then tells of is followed like the commits of another controller (committer_follow). A record is
+ * put into the state at once. What follows from it for each of very many nodes, and the answers, may take
+ * several turns of the loop; the next commit waits for them.
  */
 
 struct committer;
+struct store_change;
 
 /* An entry that was committed. Borrowed until the callback returns. */
 struct committed {
-    enum command_kind kind;
+    enum command_kind kind; /* COMMANDS: of none that this version knows */
     const struct store_entry *entry;
     const struct hostlist *changed; /* the nodes that changed by it */
     uint64_t revision;
@@ -53,6 +58,12 @@ void committer_destroy(struct committer *k);
  * waits for its turn like any other, and is decided as it would be then; nothing comes of it but the outcome.
  */
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
+
+/* Takes a commit that this process did not make, or of which it did not know the outcome, as the store tells
+ * it (store_resolve), and takes the change over. In the order of their coming, each is applied and told as
+ * one of its own (on_entry, on_changed), before anything else is decided. One that the state has already is
+ * let go. */
+void committer_follow(struct committer *k, struct store_change *c);
 
 /* Looks each second whether the store's files are in their place, also when nothing is committed; on_store is
  * told. Then older entries of the journal leave what the next start reads, in steps between commits

@@ -2,6 +2,7 @@
 #include "controller/commit/committer.h"
 
 #include "cluster/said_test.h"
+#include "store/change.h"
 #include "store/fixture_test.h"
 
 #include <errno.h>
@@ -13,8 +14,42 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+/* Stand before the C library's: a disk that refuses syncs, so many of them, and may lose what it refuses. */
+static int sync_fails;
+static bool sync_loses;
+enum { FDS = 64 };
+static off_t synced[FDS];
+
+static int sync_may_fail(long call, int fd)
+{
+    struct stat st;
+    if (sync_fails > 0) {
+        sync_fails--;
+        if (sync_loses && fd < FDS && ftruncate(fd, synced[fd]) != 0)
+            abort();
+        errno = EIO;
+        return -1;
+    }
+    if (fd < FDS && fstat(fd, &st) == 0)
+        synced[fd] = st.st_size;
+    return (int)syscall(call, fd);
+}
+
+int fsync(int fd)
+{
+    return sync_may_fail(SYS_fsync, fd);
+}
+
+int fdatasync(int fd)
+{
+    return sync_may_fail(SYS_fdatasync, fd);
+}
 
 /* A committer over the real store; what it tells and answers is a log. */
 struct world {
@@ -25,8 +60,10 @@ struct world {
     struct committer *k;
     uint64_t term;
     size_t answered, steps;
+    int64_t turns;
     struct hostlist told; /* that they changed, in so many parts, of so many at most */
     size_t parts, most;
+    bool follows; /* what this version does not know may be told */
     bool is_slow; /* each part takes longer than a turn has time */
     struct text log;
 };
@@ -37,7 +74,10 @@ static void on_entry(void *arg, const struct committed *c)
     const struct store_entry *e = c->entry;
     CLEANUP_FREE char *folded = hostlist_fold((const char *const *)c->changed->names, c->changed->n);
     assert_string_equal(folded, e->nodes);
-    assert_string_equal(command_name(c->kind), e->what);
+    if (c->kind < COMMANDS)
+        assert_string_equal(command_name(c->kind), e->what);
+    else
+        assert_true(x->follows);
     assert_true(c->revision == committer_revision(x->k));
     text_printf(&x->log, "entry %s %s %s\n", e->what, e->nodes, e->actor);
 }
@@ -119,6 +159,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     struct world *x = *state;
+    sync_fails = 0;
+    sync_loses = false;
     close_world(x);
     assert_int_equal(uv_loop_close(&x->loop), 0);
     fixture_remove(x->dir);
@@ -141,7 +183,7 @@ static void on_outcome(void *arg, const struct outcome *o)
         assert_string_equal(o->folded, changed);
     text_printf(&q->x->log, "%s: ", q->name);
     if (o->rc < 0)
-        text_printf(&q->x->log, "%s\n", o->why->msg);
+        text_printf(&q->x->log, "%s%s\n", o->rc == STORE_UNKNOWN ? "? " : "", o->why->msg);
     else
         text_printf(&q->x->log, "ok, changed %s%s%s%s%s\n", *changed ? changed : "nothing",
                     o->claim ? ", claim " : "", o->claim ? o->claim : "", o->would ? ", would: " : "",
@@ -556,6 +598,146 @@ static void test_a_deposed_one_does_nothing_any_more(void **state)
     assert_string_equal(wait_for(x, 1), "c: another controller leads\n");
 }
 
+/* --- outcomes that are not known ---------------------------------------------------------------- */
+
+static void has(const char *log, const char *words)
+{
+    if (!strstr(log, words))
+        fail_msg("\"%s\" does not say \"%s\"", log, words);
+}
+
+static void reopen_world(struct world *x)
+{
+    uint64_t digest = cluster_digest(x->c), revision = committer_revision(x->k);
+    close_world(x);
+    open_world(x);
+    assert_true(cluster_digest(x->c) == digest);
+    assert_int_equal(committer_revision(x->k), revision);
+}
+
+/* The store finds it there: the callers are told so, in the order of every commit. */
+static void test_an_unknown_commit_that_is_there_is_done(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    wait_for(x, 1);
+    ask(x, "b", COMMAND_UNDRAIN, "root", "lx001", NULL);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx[002-150]", "x");
+    sync_fails = 1;
+    assert_string_equal(wait_for(x, 2), "entry node.undrain lx001 root\nentry node.drain lx[002-150] root\n"
+                                        "b: ok, changed lx001\nc: ok, changed lx[002-150], claim 1.2\n");
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0);
+    assert_int_equal(committer_revision(x->k), 2);
+    ask(x, "d", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "entry node.drain lx001 root\nd: ok, changed lx001, claim 1.3\n");
+    reopen_world(x);
+}
+
+static void test_an_unknown_commit_that_is_gone_is_refused(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    wait_for(x, 1);
+    ask(x, "b", COMMAND_DRAIN, "root", "lx002", "x");
+    sync_fails = 1;
+    sync_loses = true;
+    const char *log = wait_for(x, 1);
+    has(log, "store fails\nb: the change was not made: ");
+    assert_null(strstr(log, "entry"));
+    assert_int_equal(committer_revision(x->k), 1);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx002", "x"); /* a client tries again */
+    assert_string_equal(wait_for(x, 1),
+                        "store works\nentry node.drain lx002 root\nc: ok, changed lx002, claim 1.3\n");
+    reopen_world(x);
+}
+
+static void turn_until(struct world *x, const char *words)
+{
+    while (!x->log.s || !strstr(x->log.s, words)) {
+        x->turns++;
+        committer_turn(x->k, mono_add(mono_now(), span_s(2 * x->turns)));
+        uv_run(&x->loop, UV_RUN_ONCE);
+    }
+}
+
+/* While the disk goes on refusing, the caller is told that it is not known, and never that it was refused;
+ * nothing else is decided. What is found later is told as a commit of others. */
+static void test_what_stays_unknown_is_answered_as_that(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    sync_fails = 1000;
+    const char *log = wait_for(x, 1);
+    has(log, "store fails\na: ? it is not known whether the change was made (");
+    has(log, "\"fettle journal\" shows it, if it was, when the store works again\n");
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0);
+    ask(x, "b", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "b: the store cannot tell yet what became of the last change\n");
+    turn_until(x, "store fails\n"); /* asked again, in vain */
+    text_clear(&x->log);
+    sync_fails = 0;
+    turn_until(x, "entry node.drain lx001 root\n");
+    has(x->log.s, "store works\nentry node.drain lx001 root\n");
+    text_clear(&x->log);
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 1);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx001", "x"); /* a client tries again: it holds already */
+    assert_string_equal(wait_for(x, 1), "c: ok, changed nothing, claim 1.1\n");
+    reopen_world(x);
+}
+
+/* It ends before anything is found out: a start has it, or not, and nothing between. */
+static void test_an_unknown_commit_is_found_by_the_next_start(void **state)
+{
+    struct world *x = *state;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    sync_fails = 1000;
+    wait_for(x, 1);
+    close_world(x);
+    sync_fails = 0;
+    open_world(x);
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, cluster_find(x->c, "lx002")->n_claims);
+    ask(x, "b", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    has(wait_for(x, 1), "b: ok");
+    assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 1);
+    assert_int_equal(cluster_find(x->c, "lx002")->n_claims, 1);
+    reopen_world(x);
+}
+
+/* --- commits of others -------------------------------------------------------------------------- */
+
+static void follow(struct world *x, uint64_t revision, const char *what, const char *key, const char *value)
+{
+    const struct store_entry entry = {
+        .at = {1}, .actor = "ann", .what = what, .nodes = "lx[001-002]", .text = "x"};
+    struct store_change *c = change_create(revision);
+    change_add_op(c, key, value);
+    change_add_entry(c, &entry);
+    committer_follow(x->k, c);
+}
+
+/* They are applied and told before anything else is decided; what is there already is let go. */
+static void test_commits_of_others_are_followed(void **state)
+{
+    struct world *x = *state;
+    static const char claim[] = "{\"kind\":\"drain\",\"owner\":\"ann\",\"reason\":\"x\",\"since\":\"1\","
+                                "\"nodes\":\"lx[001-002]\",\"drained\":\"\"}";
+    x->follows = true;
+    follow(x, 5, "node.drain", "claim/9.1", claim);
+    follow(x, 6, "node.undrain", "claim/9.1", NULL);
+    follow(x, 6, "node.undrain", "claim/9.1", NULL);
+    follow(x, 7, "node.invented", "claim/9.2", claim);
+    ask(x, "a", COMMAND_UNDRAIN, "ann", "lx001", NULL);
+    assert_string_equal(wait_for(x, 0), "");
+    while (committer_revision(x->k) < 7)
+        uv_run(&x->loop, UV_RUN_ONCE);
+    assert_string_equal(wait_for(x, 1),
+                        "entry node.drain lx[001-002] ann\nentry node.undrain lx[001-002] ann\n"
+                        "entry node.invented lx[001-002] ann\n"
+                        "entry node.undrain lx001 ann\na: ok, changed lx001\n");
+    assert_int_equal(x->told.n, 7);
+    assert_int_equal(cluster_find(x->c, "lx002")->n_claims, 1);
+}
+
 static void test_too_many_are_refused(void **state)
 {
     enum { MANY = 10005 };
@@ -688,6 +870,11 @@ int main(void)
         TEST(test_the_journal_moves_between_commits),
         TEST(test_a_full_disk_changes_nothing_and_passes),
         TEST(test_a_deposed_one_does_nothing_any_more),
+        TEST(test_an_unknown_commit_that_is_there_is_done),
+        TEST(test_an_unknown_commit_that_is_gone_is_refused),
+        TEST(test_what_stays_unknown_is_answered_as_that),
+        TEST(test_an_unknown_commit_is_found_by_the_next_start),
+        TEST(test_commits_of_others_are_followed),
         TEST(test_too_many_are_refused),
         TEST(test_what_waits_is_answered_at_the_end),
     };

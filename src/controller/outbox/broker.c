@@ -296,7 +296,7 @@ void broker_entry(struct broker *b, const struct committed *c)
     const struct hostlist *changed = c->changed;
     if (!b->mqtt)
         return;
-    if (command_is_published(c->kind))
+    if (c->kind < COMMANDS && command_is_published(c->kind))
         log_entry(b, c);
     size_t place = 0;
     for (size_t i = 0; i < changed->n; i++) {
@@ -323,7 +323,7 @@ static void broker_answer(struct broker *b, const struct transition_wish *w, uin
     add_string(&t, "id", *w->id ? w->id : NULL);
     add_string(&t, "node", w->node);
     add_string(&t, "transition", w->transition);
-    text_printf(&t, ",\"ok\":%s", why ? "false" : "true");
+    text_printf(&t, ",\"ok\":%s", !why ? "true" : why->code == STORE_UNKNOWN ? "null" : "false");
     if (!why)
         text_printf(&t, ",\"revision\":%" PRIu64, revision);
     add_string(&t, "error", why ? err_name(why->code) : NULL);
