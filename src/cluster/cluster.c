@@ -16,6 +16,7 @@ struct cluster *cluster_create(void)
     struct cluster *c = mem_alloc(sizeof *c);
     c->partition_max = 31;
     c->listings = listings_create();
+    c->revisions = revisions_create();
     classes_finish(&c->classes);
     c->index = class_index_create(&c->classes);
     totals_count(c);
@@ -62,6 +63,7 @@ void cluster_destroy(struct cluster *c)
     class_index_destroy(c->index);
     classes_fini(&c->classes);
     totals_free(&c->totals);
+    revisions_destroy(c->revisions);
     free(c->out);
     free(c->by_id);
     free(c->order);
@@ -283,11 +285,23 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     return decide_command(c, cmd, from, d, e);
 }
 
+/* --- the configuration's revision -------------------------------------------------------------- */
+
+const struct revision *cluster_revision(const struct cluster *c)
+{
+    return revisions_head(c->revisions);
+}
+
+int cluster_revision_text(const struct cluster *c, const char *part, struct text *out, struct err *e)
+{
+    return revisions_text(c->revisions, part, out, e);
+}
+
 /* --- digest ---------------------------------------------------------------------------------- */
 
 uint64_t cluster_digest(const struct cluster *c)
 {
-    uint64_t sum = c->sum;
+    uint64_t sum = c->sum + revisions_sum(c->revisions);
     struct claim_slot *s, *next_claim;
     HASH_ITER (hh, c->claims, s, next_claim) {
         CLEANUP_FREE char *record = claim_record(&s->c, NULL, NULL, false);

@@ -8,6 +8,7 @@
 #include "cluster/decision/decision.h"
 #include "cluster/state/certificate.h"
 #include "cluster/state/lookup.h"
+#include "cluster/state/revision.h"
 #include "cluster/state/roster.h"
 
 #include <stddef.h>
@@ -44,9 +45,10 @@
  *   tally/REMEDY      what came of remedies: {"counts":{"FAULT CLASS":[helped,failed]}}
  *   switch/NAME       what stops everything: {"on","by","at","why"}
  *   surge/isolated    when nodes were isolated of late: {"at":["TIME"]}
- *   config/limits     how many nodes Fettle may take out:
- * {"act","out","out_class","out_group","out_partition", "surge","surge_s","remedies_a_week"} effect/KIND.NAME
- * the outbox: what drivers are to bring about
+ *   config/limits     how many nodes Fettle may take out: {"act","out","out_class","out_group",
+ *                     "out_partition","surge","surge_s","remedies_a_week"}
+ *   config/head       the configuration that decides, and config/text.HASH, its texts (state/revision.h)
+ *   effect/KIND.NAME  the outbox: what drivers are to bring about
  */
 
 struct cluster *cluster_create(void);
@@ -57,6 +59,13 @@ void cluster_destroy(struct cluster *c);
 void cluster_configure(struct cluster *c, struct roster *r, struct text *changes);
 /* The same sentences, and nothing is taken. */
 void cluster_compare(const struct cluster *c, struct roster *r, struct text *changes);
+
+/* The configuration as it is agreed; its number is 0 while nothing is. It is taken by cluster_configure
+ * alone.
+ */
+const struct revision *cluster_revision(const struct cluster *c);
+/* As revisions_text (state/revision.h). */
+int cluster_revision_text(const struct cluster *c, const char *part, struct text *out, struct err *e);
 
 /* Takes one record; value NULL removes it. -EILSEQ with a sentence for a record that is none. */
 int cluster_put(struct cluster *c, const char *key, const char *value, struct err *e);

@@ -11,6 +11,9 @@
 #include <string.h>
 
 const struct shape command_nothing = {0};
+SHAPE(revise_part, TEXT(revise_part, name), TEXT(revise_part, text));
+COMMAND_SHAPE(revise, revise_command, TEXT(revise_command, said),
+              LIST(revise_command, parts, n, revise_part));
 
 #define COMMAND(symbol, name, id, meets, published, says, who, todo) extern const struct shape command_##says;
 #include "cluster/command/command.tbl"

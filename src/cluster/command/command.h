@@ -32,6 +32,16 @@ enum command_meets {
     COMMAND_MEETS_CAUSES
 };
 
+/* What REVISE says: the configuration that decides is to be these texts (state/revision.h). */
+struct revise_command {
+    const char *said; /* what changes, for the journal */
+    size_t n;         /* at least one */
+    const struct revise_part {
+        const char *name;
+        const char *text; /* UTF-8 */
+    } * parts;
+};
+
 struct command {
     enum command_kind kind;
     const char *actor;
@@ -66,6 +76,7 @@ struct command {
         struct trial_end_command trial_end;
         struct measured_command measured;
         struct power_command power;
+        struct revise_command revise;
     };
 };
 

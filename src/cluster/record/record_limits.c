@@ -62,7 +62,7 @@ int put_config(struct cluster *c, const char *name, const char *value, struct er
 {
     struct limits is = {0};
     if (strcmp(name, "limits") != 0)
-        return err_set(e, -EILSEQ, "\"%.40s\" is nothing of the configuration that this version knows", name);
+        return revisions_put(c->revisions, name, value, e);
     if (value) {
         CLEANUP_JSON json_t *o = record_object(value, e);
         if (!o || limits_read(o, &is, e) < 0)

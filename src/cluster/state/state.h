@@ -6,6 +6,7 @@
 #include "cluster/state/budget.h"
 #include "cluster/state/certificate.h"
 #include "cluster/state/lookup.h"
+#include "cluster/state/revision.h"
 
 #include "base/json.h"
 
@@ -122,6 +123,7 @@ struct cluster {
     size_t n_isolated;
     struct wall *isolated;
     struct limits limits;
+    struct revisions *revisions;
     struct totals totals;
     size_t n_out;
     struct member **out; /* those that are out, member_is_out */
