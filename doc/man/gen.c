@@ -213,13 +213,13 @@ static const struct setting_row {
     unsigned long min, max;
     const char *unit, *taken, *meaning, *more;
 } setting_rows[] = {
-#define SETTING(symbol, name, kind, value, min, max, unit, taken, meaning, more) \
+#define SETTING(symbol, name, kind, value, min, max, unit, taken, scope, meaning, more) \
     {name, #kind, value, min, max, unit, #taken, meaning, more},
 #include "controller/config/setting.tbl"
 #undef SETTING
 };
 
-#define SETTING(symbol, name, kind, value, min, max, unit, taken, meaning, more) \
+#define SETTING(symbol, name, kind, value, min, max, unit, taken, scope, meaning, more) \
     _Static_assert(sizeof(meaning) <= 81, "the meaning of " name " does not fit into a line");
 #include "controller/config/setting.tbl"
 #undef SETTING

@@ -7,6 +7,7 @@
 #include "api/tally.h"
 #include "api/view.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,14 @@ static json_t *admin_budgets(struct watch *watch)
     return list;
 }
 
+static json_t *admin_revision(const struct cluster *cluster)
+{
+    const struct revision *r = cluster_revision(cluster);
+    char at[32];
+    return json_pack("{s:I,s:s,s:s,s:s}", "revision", (json_int_t)r->number, "hash", r->hash, "by",
+                     r->by ? r->by : "", "at", wall_format(r->at, at));
+}
+
 static json_t *conform_status(const struct status *status)
 {
     const struct api *api = status->slices.call.api;
@@ -101,6 +110,7 @@ static bool status_step(struct slices *s)
     json_object_set_new(all, "budgets", admin_budgets(s->call.api->watch));
     json_object_set_new(all, "conform", conform_status(status));
     json_object_set_new(all, "alarms", admin_alarms(&s->call));
+    json_object_set_new(all, "configuration", admin_revision(s->call.api->cluster));
     s->call.api->shell.status(s->call.api->shell.arg, all);
     CLEANUP_FREE char *text = json_write(all);
     text_add(&s->text, text);
@@ -121,18 +131,24 @@ int call_event_stream(struct call *c, struct text *t, struct err *e)
     return CALL_LATER;
 }
 
-int call_config_reload(struct call *c, struct text *t, struct err *e)
+/* --- the configuration ------------------------------------------------------------------------- */
+
+struct reloading {
+    const struct cluster *cluster;
+    struct http_request *request; /* NULL once the client is gone */
+    bool dry;
+};
+
+static void on_reload_gone(void *arg)
 {
-    struct ask a = {0};
-    CLEANUP_TEXT struct text changes = {0};
-    int rc = call_ask(c, &a, e);
-    if (rc == 0)
-        rc = c->api->shell.reload(c->api->shell.arg, c->actor, c->dry, &changes, e);
-    ask_fini(&a);
-    if (rc < 0)
-        return rc;
-    text_add(t, c->dry ? "{\"dry_run\":true,\"changes\":[" : "{\"changes\":[");
-    char *rest = changes.s;
+    ((struct reloading *)arg)->request = NULL;
+}
+
+static void write_reload(const struct reloading *r, const char *changes, struct text *t)
+{
+    text_add(t, r->dry ? "{\"dry_run\":true,\"changes\":[" : "{\"changes\":[");
+    CLEANUP_FREE char *copy = mem_dup(changes);
+    char *rest = copy;
     bool any = false;
     for (char *line; rest && (line = strsep(&rest, "\n"));) {
         if (*line == '\0')
@@ -142,6 +158,37 @@ int call_config_reload(struct call *c, struct text *t, struct err *e)
         any = true;
         text_add_json(t, line);
     }
-    text_add(t, "]}");
-    return 0;
+    CLEANUP_JSON json_t *revision = admin_revision(r->cluster);
+    CLEANUP_FREE char *written = json_write(revision);
+    text_printf(t, "],\"configuration\":%s}", written);
+}
+
+static void on_reload(void *arg, const char *changes, const struct err *why)
+{
+    struct reloading *r = arg;
+    struct text t = {0};
+    if (r->request && why) {
+        struct err e = *why;
+        /* That the store refuses a deposed controller says nothing about the client. */
+        e.code = e.code == -EPERM ? -EAGAIN : e.code;
+        http_answer_err(r->request, &e);
+    } else if (r->request) {
+        write_reload(r, changes, &t);
+        call_answer(r->request, &t);
+    }
+    free(r);
+}
+
+int call_config_reload(struct call *c, struct text *t, struct err *e)
+{
+    struct ask a = {0};
+    int rc = call_ask(c, &a, e);
+    ask_fini(&a);
+    if (rc < 0)
+        return rc;
+    struct reloading *r = mem_alloc(sizeof *r);
+    *r = (struct reloading){c->api->cluster, c->request, c->dry};
+    http_set_arg(c->request, r, on_reload_gone);
+    c->api->shell.reload(c->api->shell.arg, c->actor, c->dry, on_reload, r);
+    return CALL_LATER;
 }

@@ -37,6 +37,7 @@ struct shell_check {
     unsigned rank;     /* the node's place in them, from 0 */
 };
 typedef void shell_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
+typedef void shell_reload_fn(void *arg, const char *changes, const struct err *why);
 typedef void shell_answer_fn(void *arg, const char *answer, const struct err *why);
 
 struct api_shell {
@@ -45,9 +46,10 @@ struct api_shell {
     /* Queues a command for commit (copied); fn is called later, exactly once, never from inside. A new
      * claim's id is the shell's to make: claim is NULL in DRAIN and DOWN. */
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);
-    /* Reads the configuration anew. Sentences, one a line, into changes. dry: it is read and compared, and
-     * not taken. */
-    int (*reload)(void *arg, const char *actor, bool dry, struct text *changes, struct err *e);
+    /* Reads the configuration anew, and takes it when it is agreed. fn is called once, at once or later: with
+     * sentences, one a line, or with the reason why the old one stays. dry: it is read and compared, and not
+     * taken. */
+    void (*reload)(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg);
     /* Tells the agents of these nodes (all known) to read their fingerprints anew; *told is how many
      * could be told. */
     int (*recheck)(void *arg, const struct hostlist *nodes, size_t *told, struct err *e);

@@ -58,13 +58,12 @@ static void each_turn(void *arg)
         stage_commit(s);
 }
 
-static int on_reload(void *arg, const char *actor, bool dry, struct text *changes, struct err *e)
+static void on_reload(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg)
 {
-    struct stage *s = arg;
-    if (s->fails)
-        return err_set(e, -EINVAL, "nodes.conf:12: unknown key \"CPU\"; the nearest known is \"CPUs\"");
-    text_add(changes, "node lx07 added\nHeartBeatInterval 10s -> \"5s\"\n");
-    return 0;
+    const struct stage *s = arg;
+    struct err why;
+    err_set(&why, -EINVAL, "nodes.conf:12: unknown key \"CPU\"; the nearest known is \"CPUs\"");
+    fn(fn_arg, "node lx07 added\nHeartBeatInterval 10s -> \"5s\"\n", s->fails ? &why : NULL);
 }
 
 static int on_recheck(void *arg, const struct hostlist *nodes, size_t *told, struct err *e)

@@ -286,9 +286,12 @@ static void status_and_partitions_are_for_people(void **state)
 static void reload_prints_what_changed(void **state)
 {
     char sent[4096];
-    struct run r =
-        run_with("reload", 200, "{\"changes\":[\"lx05 is new\",\"LateAfter: 30s, was 60s\"]}", sent);
-    assert_string_equal(r.out, "lx05 is new\nLateAfter: 30s, was 60s\n");
+    struct run r = run_with("reload", 200,
+                            "{\"changes\":[\"lx05 is new\",\"LateAfter: 30s, was 60s\"],\"configuration\":"
+                            "{\"revision\":3,\"hash\":\"0123456789abcdef\",\"by\":\"root\"}}",
+                            sent);
+    assert_string_equal(r.out, "lx05 is new\nLateAfter: 30s, was 60s\n"
+                               "Configured   revision 3 (0123456789ab) by root\n");
     r = run_with("reload", 200, "{\"changes\":[]}", sent);
     assert_string_equal(r.out, "nothing has changed\n");
     r = run_with("token create --nodes lx09 --valid 2h", 200,

@@ -157,6 +157,18 @@ static void write_doings(struct text *out, const struct fettle_value *s)
     write_line(out, "Queue", fettle_get_text(s, "queue"));
 }
 
+/* The agreed configuration, and its hash, shortened as for people. */
+static void write_configuration(struct text *out, const char *name, const struct fettle_value *s)
+{
+    const struct fettle_value *c = fettle_value_find(s, "configuration");
+    const char *hash = fettle_get_text(c, "hash"), *by = fettle_get_text(c, "by");
+    CLEANUP_TEXT struct text said = {0};
+    if (!hash)
+        return;
+    text_printf(&said, "revision %s (%.12s) by %s", fettle_get_text(c, "revision"), hash, by ? by : "?");
+    write_line(out, name, said.s);
+}
+
 static void write_status(struct text *out, const struct fettle_value *s)
 {
     CLEANUP_TEXT struct text counts = {0};
@@ -172,6 +184,7 @@ static void write_status(struct text *out, const struct fettle_value *s)
         write_line(out, "Up for", span_human(span_s(seconds), span));
     write_doings(out, s);
     write_line(out, "Revision", fettle_get_text(s, "revision"));
+    write_configuration(out, "Configured", s);
     write_line(out, "Store", fettle_get_text(store, "state"));
     write_line(out, "", fettle_get_text(store, "message"));
     write_longest(out, fettle_value_find(s, "turns"));
@@ -279,6 +292,8 @@ int config_reload(struct call *c, struct err *e)
         print_safe(&c->out, fettle_value_text(i) ? fettle_value_text(i) : "?");
         text_add_char(&c->out, '\n');
     }
+    if (fettle_value_count(changes) && !call_has(c, OPTION_DRY_RUN) && !call_has(c, OPTION_JSON))
+        write_configuration(&c->out, "Configured", fettle_answer_value(answer));
     fettle_answer_free(answer);
     return 0;
 }

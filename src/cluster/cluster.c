@@ -292,6 +292,11 @@ const struct revision *cluster_revision(const struct cluster *c)
     return revisions_head(c->revisions);
 }
 
+uint64_t cluster_revision_sum(const struct cluster *c)
+{
+    return revisions_sum(c->revisions);
+}
+
 int cluster_revision_text(const struct cluster *c, const char *part, struct text *out, struct err *e)
 {
     return revisions_text(c->revisions, part, out, e);

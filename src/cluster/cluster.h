@@ -60,10 +60,11 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
 /* The same sentences, and nothing is taken. */
 void cluster_compare(const struct cluster *c, struct roster *r, struct text *changes);
 
-/* The configuration as it is agreed; its number is 0 while nothing is. It is taken by cluster_configure
- * alone.
- */
+/* The configuration as it is agreed; its number is 0 while nothing is agreed. Only cluster_configure takes
+ * it. */
 const struct revision *cluster_revision(const struct cluster *c);
+/* Another one after each change of its records. */
+uint64_t cluster_revision_sum(const struct cluster *c);
 /* As revisions_text (state/revision.h). */
 int cluster_revision_text(const struct cluster *c, const char *part, struct text *out, struct err *e);
 

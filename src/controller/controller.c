@@ -102,8 +102,10 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     }
     if (rc == 0) {
         log_debug(LOG_INIT, "state in %s: revision %llu", state_dir, (unsigned long long)revision);
-        rc = leadership_certify(c, &revision, e);
+        rc = agreement_start(c, &revision, e);
     }
+    if (rc == 0)
+        rc = leadership_certify(c, &revision, e);
     if (rc == 0) {
         wiring_decisions(c, revision);
         c->contacts = contacts_open(c->loop, state_dir, c->cluster, c->watch);
@@ -126,10 +128,9 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     return 0;
 }
 
-int controller_reload(struct controller *c, struct err *e)
+void controller_reload(struct controller *c)
 {
-    CLEANUP_TEXT struct text changes = {0};
-    return reload_config(c, "SIGHUP", false, &changes, e);
+    reload_config(c, "SIGHUP", false, NULL, NULL);
 }
 
 int controller_deposed(const struct controller *c)
@@ -142,6 +143,7 @@ void controller_close(struct controller *c)
 {
     if (!c)
         return;
+    c->closing = true;
     if (c->ticking) {
         account_stop(&c->account);
         uv_close((uv_handle_t *)&c->tick, NULL);

@@ -17,8 +17,9 @@ struct controller;
 int controller_open(uv_loop_t *loop, const char *config_path, const char *state_dir, struct controller **out,
                     struct err *e);
 
-/* Reads the configuration anew: all or nothing. What changed is logged. */
-int controller_reload(struct controller *c, struct err *e);
+/* Reads the configuration anew: all or nothing. It is taken later, when it is agreed. What changed, or why
+ * nothing did, is logged. */
+void controller_reload(struct controller *c);
 
 /* Stops serving, ends every connection and waits until what was begun is committed; the loop is
  * run until nothing is left on it. */

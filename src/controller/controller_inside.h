@@ -19,7 +19,7 @@
 
 /*
  * The top, where the rooms are put together. Each file uses those above it in this header: leadership.c,
- * wiring.c, reload.c, interface.c, and controller.c.
+ * agreement.c, wiring.c, reload.c, interface.c, and controller.c.
  */
 
 struct controller {
@@ -44,7 +44,7 @@ struct controller {
     struct api *api;
     uv_timer_t tick;
     uv_idle_t sweep; /* active while the watch has more to do than fits in a turn */
-    bool ticking, deposed;
+    bool ticking, deposed, closing;
     uint64_t term, instance;
     char *state_dir;
     char owner[13]; /* which Fettle this is, in other systems: the head of the authority's fingerprint */
@@ -52,6 +52,7 @@ struct controller {
     struct span watchdog; /* 0: nobody waits for it */
     struct counterparts counterparts;
     struct account account;
+    struct reload *reloads; /* the first is under way, the others wait */
 };
 
 /* --- leadership.c ----------------------------------------------------------------------------- */
@@ -62,6 +63,19 @@ const char *controller_machine(const struct controller *c, char buf[static 256])
 int leadership_take(struct controller *c, const char *dir, uint64_t *revision, struct err *e);
 /* The controller's own certificate, and what is opened with it. */
 int leadership_certify(struct controller *c, uint64_t *revision, struct err *e);
+
+/* --- agreement.c ------------------------------------------------------------------------------- */
+
+/* The configuration that was read is agreed, before it is taken: it is committed when it is another one than
+ * the agreed one. Its texts are with the cluster afterwards. */
+int agreement_start(struct controller *c, uint64_t *revision, struct err *e);
+/* The same while the controller runs. `changes` has a sentence a line. fn is called once, later: with NULL
+ * when the configuration is agreed, or with the reason why it is not. `fresh` lives until then. */
+typedef void agreement_fn(void *arg, const struct err *why);
+void agreement_begin(struct controller *c, const struct config *fresh, const char *actor, const char *changes,
+                     agreement_fn *fn, void *arg);
+/* Lines as one sentence of limited length. */
+void agreement_say(const char *changes, struct text *out);
 
 /* --- wiring.c --------------------------------------------------------------------------------- */
 
@@ -82,8 +96,8 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path);
 struct api_policy reload_api_policy(const struct config *conf);
 /* The warnings of a configuration, to the log and into `asked`, which may be NULL. */
 void reload_warn(const struct config *conf, struct text *asked);
-/* As api_shell's reload. */
-int reload_config(void *arg, const char *actor, bool dry, struct text *changes, struct err *e);
+/* As api_shell's reload. fn may be NULL. */
+void reload_config(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg);
 
 /* --- interface.c ------------------------------------------------------------------------------ */
 

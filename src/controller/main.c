@@ -55,9 +55,7 @@ static int check_configuration(const char *path, const char *state)
 
 static void on_hangup(uv_signal_t *s, int signum)
 {
-    struct controller *c = s->data;
-    struct err e = {0};
-    controller_reload(c, &e);
+    controller_reload(s->data);
 }
 
 static void on_end(uv_signal_t *s, int signum)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A new configuration: each part is given what is for it. */
+/* A new configuration: it is read, then agreed, then each part is given what is for it. One at a time. */
 #include "controller/controller_inside.h"
 
 #include "base/log.h"
 #include "base/loop.h"
 #include "controller/guard.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 struct api_policy reload_api_policy(const struct config *conf)
 {
@@ -58,42 +61,137 @@ static void let_go(struct controller *c)
     }
 }
 
-int reload_config(void *arg, const char *actor, bool dry, struct text *changes, struct err *e)
-{
-    LOOP_DOES("reload");
-    struct controller *c = arg;
+/* --- a reload ------------------------------------------------------------------------------------ */
+
+struct reload {
+    struct reload *prev, *next;
+    struct controller *c;
+    char *actor;
     struct config fresh;
-    int rc = config_read(c->conf.path, &fresh, e);
-    if (rc == 0 && (rc = guard_config(&fresh, e)) < 0)
-        config_fini(&fresh);
-    if (rc < 0 && dry)
-        return rc;
-    if (rc < 0) {
-        log_error("the configuration is not taken, the old one stays in force: %s", e ? e->msg : "");
-        return rc;
-    }
-    text_clear(changes);
-    config_compare(&c->conf, &fresh, changes);
-    if (dry) {
-        cluster_compare(c->cluster, &fresh.roster, changes);
-        reload_warn(&fresh, changes);
-        config_fini(&fresh);
-        return 0;
-    }
-    cluster_configure(c->cluster, &fresh.roster, changes);
+    struct text changes;
+    shell_reload_fn *fn;
+    void *arg;
+};
+
+static void reload_answer(shell_reload_fn *fn, void *arg, const char *changes, const struct err *why)
+{
+    if (why)
+        log_error("the configuration is not taken, the old one stays in force: %s", why->msg);
+    if (fn)
+        fn(arg, changes, why);
+}
+
+static void reload_end(struct reload *r, const struct err *why)
+{
+    DL_DELETE(r->c->reloads, r);
+    reload_answer(r->fn, r->arg, r->changes.s, why);
+    text_fini(&r->changes);
+    free(r->actor);
+    free(r);
+}
+
+/* It is agreed: from now on it decides. */
+static void reload_take(struct reload *r)
+{
+    struct controller *c = r->c;
+    CLEANUP_TEXT struct text said = {0}, notice = {0};
+    cluster_configure(c->cluster, &r->fresh.roster, NULL);
     let_go(c);
     struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
-    c->conf = fresh;
+    c->conf = r->fresh;
     take_policies(c);
-    wiring_agree_limits(c, actor);
+    wiring_agree_limits(c, r->actor);
+    config_text_fini(&c->conf.agreed);
     config_fini(&before);
-    struct text t = {0};
-    text_printf(&t, "by %s; %s", actor, changes->len ? changes->s : "nothing changed");
-    for (size_t i = 0; i < t.len; i++)
-        if (t.s[i] == '\n')
-            t.s[i] = i + 1 < t.len ? ';' : ' ';
-    controller_notice(c, "config.reload", "", t.s);
-    text_fini(&t);
-    reload_warn(&c->conf, changes);
-    return 0;
+    agreement_say(r->changes.len ? r->changes.s : "nothing changed", &said);
+    text_printf(&notice, "by %s; %s", r->actor, said.s);
+    controller_notice(c, "config.reload", "", notice.s);
+    reload_warn(&c->conf, &r->changes);
+}
+
+static void reload_begin(struct controller *c);
+
+/* When a commit failed, the next one of those that wait would fail, too. */
+static void on_agreed(void *arg, const struct err *why)
+{
+    struct reload *r = arg;
+    struct controller *c = r->c;
+    struct err stopping;
+    err_set(&stopping, -EAGAIN, "the controller is stopping; the next start takes the configuration");
+    if (c->closing && !why)
+        why = &stopping;
+    if (!why) {
+        reload_take(r);
+        reload_end(r, NULL);
+        reload_begin(c);
+        return;
+    }
+    const struct err reason = *why;
+    config_fini(&r->fresh);
+    while (c->reloads)
+        reload_end(c->reloads, &reason);
+}
+
+static int config_fresh(const struct controller *c, struct config *fresh, struct err *e)
+{
+    int rc = config_read(c->conf.path, fresh, e);
+    if (rc == 0 && (rc = guard_config(fresh, e)) < 0)
+        config_fini(fresh);
+    if (rc < 0)
+        e->code = rc; /* the configuration's mistake, whatever keeps a file from being read */
+    return rc;
+}
+
+static void reload_compare(struct controller *c, struct config *fresh, struct text *changes)
+{
+    text_add(changes, "");
+    config_compare(&c->conf, fresh, changes);
+    cluster_compare(c->cluster, &fresh->roster, changes);
+}
+
+/* The first of those that wait. */
+static void reload_begin(struct controller *c)
+{
+    LOOP_DOES("reload");
+    struct err why;
+    for (struct reload *r; (r = c->reloads);) {
+        if (config_fresh(c, &r->fresh, &why) < 0) {
+            reload_end(r, &why);
+            continue;
+        }
+        reload_compare(c, &r->fresh, &r->changes);
+        agreement_begin(c, &r->fresh, r->actor, r->changes.s, on_agreed, r);
+        return;
+    }
+}
+
+static void reload_dry(struct controller *c, shell_reload_fn *fn, void *fn_arg)
+{
+    LOOP_DOES("reload");
+    CLEANUP_TEXT struct text changes = {0};
+    struct config fresh;
+    struct err why;
+    if (config_fresh(c, &fresh, &why) < 0) {
+        fn(fn_arg, NULL, &why);
+        return;
+    }
+    reload_compare(c, &fresh, &changes);
+    reload_warn(&fresh, &changes);
+    config_fini(&fresh);
+    fn(fn_arg, changes.s, NULL);
+}
+
+void reload_config(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    if (dry) {
+        reload_dry(c, fn, fn_arg);
+        return;
+    }
+    struct reload *r = mem_alloc(sizeof *r);
+    *r = (struct reload){.c = c, .actor = mem_dup(actor), .fn = fn, .arg = fn_arg};
+    bool is_first = !c->reloads;
+    DL_APPEND(c->reloads, r);
+    if (is_first)
+        reload_begin(c);
 }

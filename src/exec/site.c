@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 enum setting {
-#define SETTING(symbol, name, kind, def, min, max, unit, taken, meaning, more) SETTING_##symbol,
+#define SETTING(symbol, name, kind, def, min, max, unit, taken, scope, meaning, more) SETTING_##symbol,
 #include "controller/config/setting.tbl"
 #undef SETTING
     SETTINGS
@@ -22,7 +22,7 @@ enum setting {
 static const struct {
     const char *name, *value; /* the default */
 } settings[SETTINGS] = {
-#define SETTING(symbol, name, kind, def, min, max, unit, taken, meaning, more) \
+#define SETTING(symbol, name, kind, def, min, max, unit, taken, scope, meaning, more) \
     [SETTING_##symbol] = {name, def},
 #include "controller/config/setting.tbl"
 #undef SETTING

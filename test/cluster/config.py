@@ -187,6 +187,45 @@ def test_reload(world):
     events.close()
 
 
+def test_revisions(world):
+    """What decides is committed before it is taken, with a number, a hash and an entry of the journal."""
+    c = Controller(world, 'Name=n01\nName=n02\n', **CALM)
+
+    def revision():
+        return c.status()['configuration']
+
+    def entries():
+        return [e for e in c.journal() if e['what'] == 'config.revision']
+    first = revision()
+    c.write()
+    c.restart()
+    c.fettle('reload')
+    start = revision()
+    c.write(nodes='# a comment\n\n  Name=n01\nName=n02\n', MachStatusDebug='beat')
+    contains(c.fettle('reload'), 'MachStatusDebug', 'a parameter of the controller itself')
+    equal(revision(), start, 'the revision after a comment')
+    equal(first['by'], 'fettled', 'the user of the first revision')
+    c.write(nodes='Name=n01\nName=n03\n', MaxOut=7)
+    contains(c.fettle('reload'), f"revision {start['revision'] + 1} ", 'the answer to a reload')
+    second = revision()
+    equal(second['revision'], start['revision'] + 1, 'the revision after a change')
+    check(second['hash'] != start['hash'], f'a change has the hash of before: {second}')
+    equal(entries()[-1]['actor'], second['by'], 'the user in the journal')
+    for word in ('MaxOut', 'n02', 'n03'):
+        contains(entries()[-1]['text'], word, 'the entry of the journal')
+    c.process.kill()
+    c.start()
+    equal(revision(), second, 'the revision after kill -9')
+    c.process.stop()
+    c.write(nodes='Name=n01\n', MaxOut=8)
+    c.start()
+    equal(revision()['revision'], second['revision'] + 1, 'the revision of a change while the controller was down')
+    for word in ('MaxOut "7" -> "8"', 'node n03 removed'):
+        contains(entries()[-1]['text'], word, 'the entry of the start')
+    c.fettle('reload')
+    equal(len(entries()), revision()['revision'], 'each revision has one entry')
+
+
 def test_shortfall(world):
     """Less than specified is logged with the difference, shown, and takes no work; more is fine."""
     cpus = os.cpu_count()

@@ -85,9 +85,9 @@ static int check_named(const struct config *c, const char *path, struct err *e)
 
 int config_read_classes(struct config *c, struct err *e)
 {
-    const char *path = c->text[SETTING_CLASS_CONF];
-    struct conf file = {0};
-    int rc = *path ? conf_read(path, CONF_RECORDS, &file, e) : 0;
+    const char *path = config_part_path(c, CONFIG_CLASSES);
+    struct conf file;
+    int rc = config_part_read(c, CONFIG_CLASSES, &file, e);
     if (rc < 0)
         return config_refuse_file(c, SETTING_CLASS_CONF, rc, e);
     for (size_t i = 0; rc == 0 && i < file.n; i++)

@@ -16,6 +16,7 @@ void config_fini(struct config *c)
     }
     free(c->classes);
     text_fini(&c->warnings);
+    config_text_fini(&c->agreed);
     hostlist_fini(&c->collectors);
     config_fini_health(c);
     config_fini_broker(c);
@@ -191,7 +192,12 @@ static int read_roster(struct config *c, struct err *e)
 
 int config_read(const char *path, struct config *c, struct err *e)
 {
-    *c = (struct config){.path = mem_dup(path)};
+    return config_read_agreed(path, NULL, c, e);
+}
+
+int config_read_agreed(const char *path, const struct config_text *from, struct config *c, struct err *e)
+{
+    *c = (struct config){.path = mem_dup(path), .from = from};
     int rc = config_read_parameters(c, e);
     if (rc == 0)
         rc = read_roster(c, e);
@@ -203,8 +209,9 @@ int config_read(const char *path, struct config *c, struct err *e)
         rc = check_names(c, e);
     if (rc == 0)
         rc = set_policies(c, e);
-    if (rc == 0)
+    if (rc == 0 && !from)
         config_doubt(c);
+    c->from = NULL;
     c->roster.partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
     if (rc < 0) {
         config_fini(c);

@@ -6,6 +6,7 @@
 #include "base/hostlist.h"
 #include "beat/waits.h"
 #include "cluster/cluster.h"
+#include "controller/config/config_text.h"
 #include "driver/ochami.h"
 #include "driver/operate.h"
 #include "driver/slurm.h"
@@ -19,7 +20,7 @@
  */
 
 enum setting {
-#define SETTING(symbol, name, kind, def, min, max, unit, taken, meaning, more) SETTING_##symbol,
+#define SETTING(symbol, name, kind, def, min, max, unit, taken, scope, meaning, more) SETTING_##symbol,
 #include "controller/config/setting.tbl"
 #undef SETTING
     SETTINGS
@@ -57,7 +58,9 @@ struct config {
         char *name, *keys;
         int line;
     } * classes;
-    struct text warnings; /* what is taken though it looks like a mistake, a sentence a line */
+    struct config_text agreed;      /* what decides; empty when it was given to config_text_fini */
+    const struct config_text *from; /* while it is read from texts; NULL: from the files */
+    struct text warnings;           /* what is taken though it looks like a mistake, a sentence a line */
 };
 
 /* The words of the parameter Health, and of ApiReaders. */
@@ -66,6 +69,9 @@ enum { READERS_NOBODY, READERS_CERTIFICATE, READERS_ANYONE };
 
 /* Reads everything. On error *c is empty. */
 int config_read(const char *path, struct config *c, struct err *e);
+/* The same, but the parts that decide are those of the texts. No file is read for them, and none of the
+ * AGREED parameters is taken from the file. No warnings. */
+int config_read_agreed(const char *path, const struct config_text *from, struct config *c, struct err *e);
 void config_fini(struct config *c);
 
 /* One sentence a line for each parameter that differs: "HeartBeatInterval 10 -> 30". Adds for those

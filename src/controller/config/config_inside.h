@@ -8,7 +8,8 @@
 /*
  * Shared by config.c, which reads everything in order, and the readers of one file each: fettle_conf.c,
  * node_conf.c, partition_conf.c, class_conf.c, health_conf.c; broker_conf.c; and doubt_conf.c. Each takes its
- * file into *c, or leaves a sentence. The readers use fettle_conf.c, and none of them another one.
+ * file into *c, or leaves a sentence. The readers use fettle_conf.c and config_text.c, and none of them
+ * another one.
  */
 
 /* fettle.conf, at c->path: texts and numbers, of each parameter that it gives and of each default. */
@@ -19,6 +20,21 @@ void config_compare_parameters(const struct config *was, const struct config *is
 int config_refuse_file(const struct config *c, enum setting s, int rc, struct err *e);
 /* The field of a record, in any case; NULL when it has none. */
 const struct conf_field *config_field(const struct conf_line *line, const char *key);
+
+/* --- config_text.c: the parts that decide, from their files or from texts --- */
+
+/* Whether there is such a part; and its path, or its name, for sentences. */
+bool config_has_part(const struct config *c, enum config_part p);
+const char *config_part_path(const struct config *c, enum config_part p);
+/* Reads the records of a part, and keeps them in c->agreed. *file is empty when there is no such part. */
+int config_part_read(struct config *c, enum config_part p, struct conf *file, struct err *e);
+/* The same in two steps, for bytes that are read more than once. */
+int config_part_bytes(const struct config *c, enum config_part p, struct text *bytes, struct err *e);
+void config_keep_part(struct config *c, enum config_part p, const struct conf *file);
+/* A record as it stands in a text: every value in quotes. */
+void config_format_record(const struct conf_line *line, struct text *t);
+/* Puts U+FFFD in the place of bytes that are no UTF-8. */
+void config_mend(struct text *t);
 
 /* Numbers and names of the partitions; *file is the caller's to give to conf_fini, also after an error. */
 int config_read_partitions(struct config *c, struct conf *file, struct err *e);

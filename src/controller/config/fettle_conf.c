@@ -28,6 +28,7 @@ enum kind {
 };
 
 enum taken { TAKEN_RELOAD, TAKEN_START };
+enum { IS_OWN = false, IS_AGREED = true };
 
 static const struct row {
     const char *name;
@@ -36,9 +37,10 @@ static const struct row {
     uint64_t min, max;
     const char *unit;
     enum taken taken;
+    bool is_agreed;
 } rows[SETTINGS] = {
-#define SETTING(symbol, name, kind, def, min, max, unit, taken, meaning, more) \
-    [SETTING_##symbol] = {name, IS_##kind, def, min, max, unit, TAKEN_##taken},
+#define SETTING(symbol, name, kind, def, min, max, unit, taken, scope, meaning, more) \
+    [SETTING_##symbol] = {name, IS_##kind, def, min, max, unit, TAKEN_##taken, IS_##scope},
 #include "controller/config/setting.tbl"
 #undef SETTING
 };
@@ -179,21 +181,57 @@ static int find_setting(const struct conf *file, const struct conf_line *line, e
 }
 
 static int take_parameter(struct config *c, const struct conf *file, const struct conf_line *line,
-                          struct err *e)
+                          enum setting s, struct err *e)
 {
-    enum setting s = SETTINGS;
-    int rc = find_setting(file, line, &s, e);
-    if (rc < 0)
-        return rc;
     if (c->given[s])
         return err_set(e, -EINVAL, "%s:%d: %s stands twice", file->path, line->number, rows[s].name);
+    struct text value = {0};
+    text_add(&value, line->fields[0].value);
+    if (rows[s].is_agreed)
+        config_mend(&value);
     free(c->text[s]);
-    c->text[s] = mem_dup(line->fields[0].value);
+    c->text[s] = text_take(&value);
     c->given[s] = true;
     c->line[s] = line->number;
-    rc = *c->text[s] || rows[s].kind != IS_SPAN ? parse_value(c, s, e)
-                                                : err_set(e, -EINVAL, "a length of time is missing");
+    int rc = *c->text[s] || rows[s].kind != IS_SPAN ? parse_value(c, s, e)
+                                                    : err_set(e, -EINVAL, "a length of time is missing");
     return rc < 0 ? err_wrap(e, rc, "%s:%d: %s", file->path, line->number, rows[s].name) : 0;
+}
+
+/* The lines of a file; `agreed`: also the parameters that are agreed. */
+static int take_lines(struct config *c, const struct conf *file, bool agreed, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < file->n; i++) {
+        enum setting s = SETTINGS;
+        rc = find_setting(file, &file->lines[i], &s, e);
+        if (rc == 0 && (agreed || !rows[s].is_agreed))
+            rc = take_parameter(c, file, &file->lines[i], s, e);
+    }
+    return rc;
+}
+
+/* What is agreed, in the place of what fettle.conf says. */
+static int take_agreed(struct config *c, struct err *e)
+{
+    const struct text *text = &c->from->part[CONFIG_PARAMETERS];
+    struct conf file;
+    int rc = conf_parse(config_part_name(CONFIG_PARAMETERS), text->s, text->len, CONF_PARAMETERS, &file, e);
+    if (rc < 0)
+        return rc;
+    rc = take_lines(c, &file, true, e);
+    conf_fini(&file);
+    return rc;
+}
+
+static void keep_parameters(struct config *c)
+{
+    struct text *t = &c->agreed.part[CONFIG_PARAMETERS];
+    c->agreed.given[CONFIG_PARAMETERS] = true;
+    text_add(t, "");
+    for (int i = 0; i < SETTINGS; i++)
+        if (rows[i].is_agreed && c->given[i])
+            text_printf(t, "%s = %s\n", rows[i].name, c->text[i]);
 }
 
 int config_read_parameters(struct config *c, struct err *e)
@@ -208,9 +246,13 @@ int config_read_parameters(struct config *c, struct err *e)
         if (rc < 0)
             break;
     }
-    for (size_t i = 0; rc == 0 && i < file.n; i++)
-        rc = take_parameter(c, &file, &file.lines[i], e);
+    if (rc == 0)
+        rc = take_lines(c, &file, !c->from, e);
     conf_fini(&file);
+    if (rc == 0 && c->from)
+        rc = take_agreed(c, e);
+    if (rc == 0)
+        keep_parameters(c);
     return rc;
 }
 

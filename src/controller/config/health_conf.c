@@ -31,11 +31,11 @@ static int check_classes(const struct config *c, const char *path, unsigned line
 
 static int read_checks(struct config *c, const struct text *bytes, struct err *e)
 {
-    const char *path = c->text[SETTING_CHECK_CONF];
+    const char *path = config_part_path(c, CONFIG_CHECKS);
     c->checks = mem_alloc(sizeof *c->checks);
     if (c->number[SETTING_HEALTH] == HEALTH_OFF)
         return 0;
-    if (!*path) {
+    if (!config_has_part(c, CONFIG_CHECKS)) {
         checks_default(c->checks);
         return 0;
     }
@@ -50,52 +50,50 @@ static int read_checks(struct config *c, const struct text *bytes, struct err *e
     return 0;
 }
 
-/* A record as it stands in the file, every value in quotes. */
-static void format_record(const struct conf_line *line, struct text *t)
-{
-    for (size_t i = 0; i < line->n; i++) {
-        text_printf(t, "%s%s=\"", i ? " " : "", line->fields[i].key);
-        for (const char *p = line->fields[i].value; *p; p++) {
-            if (*p == '"' || *p == '\\')
-                text_add_char(t, '\\');
-            text_add_char(t, *p);
-        }
-        text_add_char(t, '"');
-    }
-}
-
 enum { FILE_CHECKS, FILE_MEANINGS, FILE_REMEDIES, FILE_BMCS };
 
 static const struct {
     enum setting setting;
+    enum config_part part; /* CONFIG_PARTS: it decides nothing, it says how BMCs are reached */
     const char *name;
-} files[HEALTH_FILES] = {[FILE_CHECKS] = {SETTING_CHECK_CONF, "CheckConf"},
-                         [FILE_MEANINGS] = {SETTING_MEANING_CONF, "MeaningConf"},
-                         [FILE_REMEDIES] = {SETTING_REMEDY_CONF, "RemedyConf"},
-                         [FILE_BMCS] = {SETTING_BMC_CONF, "BmcConf"}};
+} files[HEALTH_FILES] = {[FILE_CHECKS] = {SETTING_CHECK_CONF, CONFIG_CHECKS, "CheckConf"},
+                         [FILE_MEANINGS] = {SETTING_MEANING_CONF, CONFIG_MEANINGS, "MeaningConf"},
+                         [FILE_REMEDIES] = {SETTING_REMEDY_CONF, CONFIG_REMEDIES, "RemedyConf"},
+                         [FILE_BMCS] = {SETTING_BMC_CONF, CONFIG_PARTS, "BmcConf"}};
 
 /* What config_compare knows of files that were read before: comments and blanks are no change. */
 static uint64_t sum_of(const struct conf *file)
 {
     CLEANUP_TEXT struct text t = {0};
     for (size_t k = 0; k < file->n; k++) {
-        format_record(&file->lines[k], &t);
+        config_format_record(&file->lines[k], &t);
         text_add_char(&t, '\n');
     }
     return digest_fnv(DIGEST_FNV_START, t.len ? t.s : "", t.len);
+}
+
+static int read_bytes(const struct config *c, size_t i, struct text *bytes, struct err *e)
+{
+    if (files[i].part == CONFIG_PARTS)
+        return conf_read_bytes(c->text[files[i].setting], bytes, e);
+    return config_part_bytes(c, files[i].part, bytes, e);
 }
 
 /* Each is read once, so that what is taken and what is summed up is the same. */
 static int read_files(struct config *c, struct text bytes[static HEALTH_FILES], struct err *e)
 {
     for (size_t i = 0; i < HEALTH_FILES; i++) {
-        const char *path = c->text[files[i].setting];
+        const bool is_own = files[i].part == CONFIG_PARTS;
+        const bool is_given = is_own ? *c->text[files[i].setting] : config_has_part(c, files[i].part);
+        const char *path = is_own ? c->text[files[i].setting] : config_part_path(c, files[i].part);
         struct conf file = {0};
-        int rc = *path ? conf_read_bytes(path, &bytes[i], e) : 0;
-        if (rc == 0 && *path)
+        int rc = is_given ? read_bytes(c, i, &bytes[i], e) : 0;
+        if (rc == 0 && is_given)
             rc = conf_parse(path, bytes[i].s, bytes[i].len, CONF_RECORDS, &file, e);
         if (rc < 0)
             return config_refuse_file(c, files[i].setting, rc, e);
+        if (is_given && !is_own)
+            config_keep_part(c, files[i].part, &file);
         c->health_sums[i] = sum_of(&file);
         conf_fini(&file);
     }
@@ -117,7 +115,7 @@ static int keep_meanings(struct config *c, const char *path, const struct text *
     int rc = conf_parse(path, text->s, text->len, CONF_RECORDS, &file, e);
     for (size_t i = 0; rc == 0 && i < file.n; i++) {
         CLEANUP_TEXT struct text line = {0};
-        format_record(&file.lines[i], &line);
+        config_format_record(&file.lines[i], &line);
         hostlist_add(&c->meaning_lines, line.s);
         bytes += line.len;
     }
@@ -131,21 +129,23 @@ static int keep_meanings(struct config *c, const char *path, const struct text *
 
 static int read_meanings(struct config *c, const struct text *bytes, struct err *e)
 {
-    const char *path = c->text[SETTING_MEANING_CONF];
+    const char *path = config_part_path(c, CONFIG_MEANINGS);
+    const bool is_given = config_has_part(c, CONFIG_MEANINGS);
     struct err why = {0};
-    c->meanings = *path ? meanings_parse(path, bytes->s, bytes->len, &why) : meanings_read(NULL, &why);
+    c->meanings = is_given ? meanings_parse(path, bytes->s, bytes->len, &why) : meanings_read(NULL, &why);
     if (!c->meanings) {
         int rc = err_set(e, why.code, "%s", why.msg);
         return config_refuse_file(c, SETTING_MEANING_CONF, rc, e);
     }
-    return *path ? keep_meanings(c, path, bytes, e) : 0;
+    return is_given ? keep_meanings(c, path, bytes, e) : 0;
 }
 
 static int read_remedies(struct config *c, const struct text *bytes, struct err *e)
 {
-    const char *path = c->text[SETTING_REMEDY_CONF];
+    const char *path = config_part_path(c, CONFIG_REMEDIES);
     c->remedies = mem_alloc(sizeof *c->remedies);
-    int rc = *path ? remedies_parse(path, bytes->s, bytes->len, c->remedies, e) : 0;
+    int rc =
+        config_has_part(c, CONFIG_REMEDIES) ? remedies_parse(path, bytes->s, bytes->len, c->remedies, e) : 0;
     if (rc < 0)
         return config_refuse_file(c, SETTING_REMEDY_CONF, rc, e);
     for (size_t i = 0; i < c->remedies->n; i++) {

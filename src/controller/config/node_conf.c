@@ -175,7 +175,7 @@ static int take_node_line(struct adding *a, const struct conf_line *line, struct
 int config_read_nodes(struct config *c, struct err *e)
 {
     struct conf file;
-    int rc = conf_read(c->text[SETTING_NODE_SPEC_CONF], CONF_RECORDS, &file, e);
+    int rc = config_part_read(c, CONFIG_NODES, &file, e);
     if (rc < 0)
         return config_refuse_file(c, SETTING_NODE_SPEC_CONF, rc, e);
     struct adding a = {.config = c, .file = &file};

@@ -130,7 +130,7 @@ static int set_default_partition(struct config *c, struct err *e)
 
 int config_read_partitions(struct config *c, struct conf *file, struct err *e)
 {
-    int rc = conf_read(c->text[SETTING_PARTITION_CONF], CONF_RECORDS, file, e);
+    int rc = config_part_read(c, CONFIG_PARTITIONS, file, e);
     if (rc == -ENOENT && !c->given[SETTING_PARTITION_CONF])
         rc = 0; /* the document never describes this file: a site that names none has none */
     if (rc < 0)
