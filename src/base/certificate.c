@@ -50,7 +50,7 @@ static bool take_x509(const X509 *cert, struct certificate *c)
            seconds_of(X509_get0_notAfter(cert), &c->until_s);
 }
 
-/* How many, or -EINVAL. */
+/* Returns the number of certificates, or -EINVAL. */
 static int read_pem(BIO *in, certificate_fn *fn, void *arg)
 {
     int n = 0;
@@ -98,7 +98,7 @@ static const uint8_t *take_string(struct blob *b, size_t *len)
     return at;
 }
 
-/* How many strings the key has; 0 for a kind that is not known. */
+/* The number of strings in a key of this kind; 0 for an unknown kind. */
 static int key_strings(const uint8_t *kind, size_t len)
 {
     static const struct {
@@ -177,7 +177,7 @@ static bool read_line(const char *line, size_t len, struct certificate *c)
     return take_ssh(&b, c);
 }
 
-/* How many, or -EINVAL. */
+/* Returns the number of certificates, or -EINVAL. */
 static int read_ssh(const char *bytes, size_t len, certificate_fn *fn, void *arg)
 {
     int n = 0;

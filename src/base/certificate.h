@@ -9,22 +9,23 @@
 #include <stdint.h>
 
 /*
- * From when until when certificates are valid. Nothing is verified here: who signed one, and what for, is for
- * those who rely on it.
+ * The names of certificates and the times between which they are valid. Nothing is verified here: a caller
+ * that relies on a certificate checks its signature and its purpose itself.
  */
 
 struct certificate {
-    int64_t from_s, until_s; /* since 1970; INT64_MAX: for ever */
-    char name[128];          /* the subject's common name, or the key id; "" for none; printable, and cut */
+    int64_t from_s, until_s; /* seconds since 1970; INT64_MAX: no end */
+    char name[128];          /* the subject's common name, or the key id; printable, and cut to fit; "" when
+                                there is none */
 };
 
-/* Calls fn for each certificate in the bytes of a file: those of X.509 in PEM form, whatever stands between
- * them, and those of OpenSSH, each on a line. The number of them, or -EINVAL with a sentence when one cannot
- * be read. */
+/* Calls fn for each certificate in the bytes of a file: X.509 certificates in PEM form, with any text between
+ * them, and OpenSSH certificates, one a line. Returns the number of certificates, or -EINVAL with a sentence
+ * when one cannot be read. */
 typedef void certificate_fn(const struct certificate *c, void *arg);
 int certificates_read(const char *bytes, size_t len, certificate_fn *fn, void *arg, struct err *e);
 
-/* For OpenSSL where it would ask the terminal for the passphrase of a key or certificate: there is none. */
+/* A passphrase callback for OpenSSL, which otherwise asks on the terminal. It gives no passphrase. */
 int certificate_no_passphrase(char *buf, int size, int writing, void *arg);
 
 #endif

@@ -56,7 +56,7 @@ int span_parse(const char *text, struct span *out, struct err *e);
 /* Writes the shortest exact form of the same language ("90s", "2m", "0s"). Returns buf. */
 char *span_format(struct span s, char buf[static 32]);
 
-/* Writes about how long, for people: "45s", "3m12s", "5h02m", "3d04h". Returns buf. */
+/* Writes the approximate length for people: "45s", "3m12s", "5h02m", "3d04h". Returns buf. */
 char *span_human(struct span s, char buf[static 32]);
 
 /* Writes RFC 3339 in UTC with milliseconds: "2026-11-20T20:41:57.123Z". Returns buf. */

@@ -88,7 +88,7 @@ static int add_field(struct parser *p, const char *key, const char *value)
     return 0;
 }
 
-/* A word that begins with '#'. */
+/* True when a word of the value begins with '#'. */
 static bool has_comment(const char *value)
 {
     for (const char *s = strchr(value, '#'); s; s = strchr(s + 1, '#'))
@@ -97,8 +97,8 @@ static bool has_comment(const char *value)
     return false;
 }
 
-/* A second "Name =" behind the value: a word of letters that begins with a capital, as names of parameters
- * are. */
+/* True when the value is followed by a second "Name =": a word of letters that begins with a capital, as the
+ * names of parameters do. */
 static bool has_another_name(const char *value)
 {
     for (const char *word = value + strcspn(value, " \t"); *word; word += strcspn(word, " \t")) {
@@ -268,7 +268,7 @@ static int read_all(int fd, struct text *bytes)
     }
 }
 
-/* Without waiting: a named pipe is no configuration file. */
+/* Opens without waiting: a named pipe is not a configuration file. */
 static int read_file(const char *path, struct text *bytes)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

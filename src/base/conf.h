@@ -49,10 +49,10 @@ enum conf_form { CONF_PARAMETERS, CONF_RECORDS };
  * "PATH:LINE: ..." in the sentence; *c is empty then. */
 int conf_read(const char *path, enum conf_form form, struct conf *c, struct err *e);
 
-/* The bytes alone, for a file that is parsed more than once; never NULL after success. */
+/* Reads the bytes only, for a file that is parsed more than once. bytes->text is never NULL after success. */
 int conf_read_bytes(const char *path, struct text *bytes, struct err *e);
 
-/* conf_read from memory; path is for the sentences only. */
+/* Like conf_read, but from memory; path is only for the sentences. */
 int conf_parse(const char *path, const char *bytes, size_t len, enum conf_form form, struct conf *c,
                struct err *e);
 void conf_fini(struct conf *c);

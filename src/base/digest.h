@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * SHA-256, and random numbers for tokens and names of instances; and FNV-1a, where nobody is to be kept
- * from making a second text with the same sum.
+ * SHA-256, random numbers for tokens and names of instances, and FNV-1a. Use FNV-1a only where nobody gains
+ * by making a second text with the same sum.
  */
 
 /* The SHA-256 of bytes. */
@@ -16,7 +16,7 @@ void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static
 /* The same as lower-case hex. Returns out. */
 char *digest_sha256(const void *bytes, size_t len, char out[static 65]);
 
-/* 64-bit FNV-1a: the sum so far with these bytes. It begins with DIGEST_FNV_START. */
+/* Adds bytes to a 64-bit FNV-1a sum and returns the new sum. Begin with DIGEST_FNV_START. */
 #define DIGEST_FNV_START UINT64_C(0xcbf29ce484222325)
 uint64_t digest_fnv(uint64_t sum, const void *bytes, size_t len);
 

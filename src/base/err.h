@@ -5,9 +5,9 @@
 /*
  * Errors: a number for the program and a sentence for the operator.
  *
- * A function that can fail returns 0 or a negative errno, and takes a `struct err *` last, which
- * may be NULL. The sentence is a lower-case clause without full stop and without the names of
- * functions; it names the file, line, key or node. Whoever adds context wraps on the way up:
+ * A function that can fail returns 0 or a negative errno, and takes a `struct err *` last, which may be NULL.
+ * The sentence is a lower-case clause without full stop and without the names of functions; it names the
+ * file, line, key or node. A caller that adds context wraps the error on the way up:
  *
  *     return err_set(e, -ENOENT, "no node \"%s\"", name);
  *     return err_wrap(e, r, "%s:%d", path, line);        gives  nodes.conf:12: no node "lx09"
@@ -23,7 +23,7 @@ struct err {
 /* Sets code and sentence (cut at the limit). Returns code. */
 int err_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Puts "CONTEXT: " before the sentence that is there and sets code. Returns code. */
+/* Puts "CONTEXT: " before the present sentence and sets code. Returns code. */
 int err_wrap(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The code's name in JSON ("not_found"), its HTTP status and its exit status; from err.tbl.

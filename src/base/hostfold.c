@@ -9,41 +9,41 @@
 #include <string.h>
 
 /*
- * Folding of several dimensions with the results of nodeset. Each row starts as a block of its
- * own. In passes over the sorted blocks, one block takes in another that differs from it in one
- * dimension only. Passes that compare neighbours run until nothing changes; then passes that
- * compare each block with all that follow. Blocks never share a row.
+ * Folding of several dimensions with the results of nodeset. Each row starts as a block of its own. In passes
+ * over the sorted blocks, a block absorbs another one that differs from it in one dimension only. First come
+ * passes that compare neighbours, until nothing changes; then passes that compare each block with all that
+ * follow. Blocks never share a row.
  *
- * nodeset compares all pairs. Here blocks that may merge are found by a hash over all dimensions
- * but one; the hash proposes and a comparison decides, so that the result depends on no hash.
+ * nodeset compares all pairs. Here a hash over all dimensions but one finds the blocks that may merge. The
+ * hash proposes and a comparison decides, so that the result does not depend on the hash.
  *
- * Two cases need no passes: dimensions in which nothing varies are left out of them, and rows
- * that are a full product of their dimensions are one block.
+ * Two cases need no passes: dimensions in which nothing varies are left out of them, and rows that are a full
+ * product of their dimensions are one block.
  */
 
 /* The different numbers of one dimension. Sets hold indexes into them. */
 struct axis {
     uint64_t *numbers; /* sorted, each once */
     size_t n;
-    uint32_t *place; /* of each number when they are sorted as text: nodeset sorts blocks so */
+    uint32_t *place; /* the rank of each number when they are sorted as text; nodeset sorts blocks so */
 };
 
 struct set {
     uint32_t *members; /* NULL while `low` is the only one */
     uint32_t n, cap;
     uint32_t low, high;
-    uint64_t hash; /* a sum over the members: their order is not in it */
+    uint64_t hash; /* a sum over the members, independent of their order */
     bool sorted;
 };
 
 struct block {
     struct set *sets; /* one for each dimension that varies */
     uint64_t rows;
-    size_t position; /* before sorting, which must be stable */
+    size_t position; /* before sorting; the sort must be stable */
     bool gone;
 };
 
-/* Blocks by what they are without one dimension. */
+/* An index of blocks by everything but one dimension. */
 struct entry {
     uint64_t hash;
     size_t position;
@@ -55,7 +55,7 @@ struct folding {
     struct block *blocks;
     size_t n;
     struct set *sets;
-    struct entry *index; /* room for one of each block and dimension */
+    struct entry *index; /* one entry for each block and dimension */
 };
 
 static int compare_numbers(const void *a, const void *b)
@@ -64,7 +64,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A number whose order is that of the digits as text, but for a text that begins another. */
+/* The number shifted so that comparing the results compares the digits as text, except for a text that is the
+ * beginning of another. */
 static uint64_t hostfold_aligned(uint64_t number)
 {
     uint64_t value = hostnumber_value(number);
@@ -167,7 +168,7 @@ static bool set_equal(struct set *a, struct set *b)
     return memcmp(set_members(a), set_members(b), a->n * sizeof(uint32_t)) == 0;
 }
 
-/* Moves the members of b, none of which a has, to a. */
+/* Moves the members of b to a. The two have none in common. */
 static void set_take(struct set *a, struct set *b)
 {
     if (a->n + b->n > a->cap) {
@@ -270,7 +271,7 @@ static uint64_t hash_block(const struct folding *f, const struct block *b)
     return hash;
 }
 
-/* What all blocks that differ from b in dimension d only have in common. */
+/* A hash of what all blocks have in common that differ from b in dimension d only. */
 static uint64_t hash_without(const struct block *b, uint64_t whole, size_t d)
 {
     return hostfold_mix(whole - hash_dimension(&b->sets[d], d)) + d;
@@ -294,7 +295,7 @@ static void index_blocks(struct folding *f)
     qsort(f->index, f->n * f->dims, sizeof *f->index, compare_entries);
 }
 
-/* The next block after `after` that the index has under the hash; f->n for none. */
+/* The next block after `after` with this hash in the index; f->n when there is none. */
 static size_t find_after(const struct folding *f, uint64_t hash, size_t after)
 {
     struct entry key = {hash, after};
@@ -426,7 +427,7 @@ void hostfold_init(struct hostfold *f, const uint64_t *rows, size_t n, size_t di
     size_t product = 1;
     for (size_t d = 0; d < dims; d++) {
         axis_init(&axes[d], rows, n, dims, d);
-        product = product > n ? product : product * axes[d].n; /* beyond n, how far is no matter */
+        product = product > n ? product : product * axes[d].n; /* any product above n will do */
     }
     if (product == n)
         write_product(f, axes);

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Inside of hostlist: the rows of numbers of one pattern, gathered into blocks: a block is a range
- * for each dimension and stands for every combination.
+ * Inside of hostlist: gathers the rows of numbers of one pattern into blocks. A block is a range for each
+ * dimension and stands for every combination of its numbers.
  */
 
 struct hostfold_range {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of a list side by side: a malloc for each of ten thousand names is most of the work of a copy. */
+/* The names of a list lie side by side in blocks: a malloc for each of ten thousand names would be most of
+ * the work of a copy. */
 struct hostlist_block {
     struct hostlist_block *before;
     size_t used, size;
@@ -16,7 +17,7 @@ struct hostlist_block {
 
 enum { BLOCK_MIN = 64, BLOCK_MAX = 64 * 1024 };
 
-/* Blocks double, so that a list of one name is small and a long one has few. */
+/* Blocks double in size, so that a list of one name is small and a long list has few blocks. */
 static char *block_room(struct hostlist *h, size_t bytes)
 {
     struct hostlist_block *b = h->blocks;
@@ -74,7 +75,7 @@ static bool is_of_name(char c)
            c == '.';
 }
 
-/* Not by strspn, which makes a table of the letters each time. */
+/* Does not use strspn, which builds a table of the letters at every call. */
 bool hostlist_name_ok(const char *name)
 {
     size_t len = 0;

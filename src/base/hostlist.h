@@ -23,7 +23,7 @@ enum {
 };
 
 /* Names, each once, in nodeset's order. Zero-initialise; hostlist_fini when done. The names lie in blocks
- * that the list owns: names are added to a list and never taken out of it. */
+ * that the list owns. Names are added and never removed. */
 struct hostlist_block;
 struct hostlist {
     char **names;
@@ -38,14 +38,14 @@ void hostlist_fini(struct hostlist *h);
  * for what nodeset refuses or the limits forbid; h stays empty then. */
 int hostlist_parse(const char *text, struct hostlist *h, struct err *e);
 
-/* The same for a list that somebody sends: at most hosts_max hosts, before its operators. A few bytes can
- * stand for very many names, so the limit is what the sender can have a reason to name. The work is in
- * proportion to the text and to hosts_max, whatever the text stands for. */
+/* Like hostlist_parse, for a list from a peer: at most hosts_max hosts before its operators. A few bytes can
+ * stand for very many names; set the limit to the most names that the sender can have a reason to name. The
+ * work is proportional to the text and hosts_max, however many names the text stands for. */
 int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, struct err *e);
 
-/* The same name by name, for somebody who must not stop for a long list: most of the work is in the names.
- * The walk is the caller's after success. hostwalk_next borrows a name until the next call; NULL after the
- * last. */
+/* Walks a list name by name, for a caller that must not stall on a long list: most of the work is in the
+ * names. The caller owns the walk after success. hostwalk_next borrows a name until the next call; NULL after
+ * the last. */
 struct hostwalk;
 int hostwalk_create(const char *text, size_t hosts_max, struct hostwalk **out, struct err *e);
 void hostwalk_destroy(struct hostwalk *w);
@@ -59,7 +59,7 @@ void hostlist_add_all(struct hostlist *h, const struct hostlist *more);
  * does. "" for none. The caller frees it. */
 char *hostlist_fold(const char *const *names, size_t n);
 
-/* The same name by name, for somebody who must not stop for a long list. hostfolder_end gives the list, which
+/* Folds name by name, for a caller that must not stall on a long list. hostfolder_end returns the list, which
  * the caller frees, and destroys f. */
 struct hostfolder;
 struct hostfolder *hostfolder_create(void);

@@ -11,37 +11,39 @@
 #include <string.h>
 
 /*
- * Reading of written lists. An operand ("r1n[01-16]-ib") becomes a pattern and for each dimension
- * the numbers in it; every combination goes into a hostset, which knows about order, operators
- * and folding.
+ * Parser of written lists. An operand ("r1n[01-16]-ib") becomes a pattern and, for each dimension, the
+ * numbers in it. Every combination goes into a hostset, which knows about order, operators and folding.
  *
- * As in nodeset, digits beside a bracket belong to the numbers in it: "n[1-3]0" is "n[10-30/10]",
- * and "n1[2-3]" is "n[12-13]". The latter puts the digits before both ends of each range, so that
- * "n1[9-10]" is "n[19-110]": that is what nodeset answers.
+ * As in nodeset, digits beside a bracket belong to the numbers in it: "n[1-3]0" is "n[10-30/10]", and
+ * "n1[2-3]" is "n[12-13]". Leading digits are put before both ends of each range, so that "n1[9-10]" is
+ * "n[19-110]", as nodeset answers.
  *
- * Not taken from nodeset: negative numbers, signs and underscores in numbers, more than
- * HOSTNUMBER_DIGITS_MAX digits in brackets, and wildcards, which ask group sources as "@" does.
+ * Not taken from nodeset: negative numbers, signs and underscores in numbers, more than HOSTNUMBER_DIGITS_MAX
+ * digits in brackets, and wildcards, which ask group sources as "@" does.
  */
 
 static const char SPACE[] = " \t\n\r\v\f";
 static const char OPERATORS[] = ",!&^";
 
-enum { NUMBERS_MAX = 4 * HOSTLIST_HOSTS_MAX }; /* in all names read: bounds the memory of many dimensions */
+enum {
+    NUMBERS_MAX = 4 * HOSTLIST_HOSTS_MAX
+}; /* numbers in all names read; bounds the memory of many
+      dimensions */
 enum {
     WRITTEN_MAX = 4
-}; /* times the most hosts: numbers in one bracket, where one may be written repeatedly */
+}; /* numbers in one bracket, as a multiple of the most hosts, because a number may be written repeatedly */
 
 struct numbers {
     uint64_t *v;
     size_t n, cap;
-    size_t hosts_max; /* that the list may have */
+    size_t hosts_max; /* the most hosts that the list may have */
 };
 
 /* The operand being read. */
 struct operand {
     struct text pattern;
-    struct numbers numbers; /* of all dimensions, one after the other */
-    size_t *ends;           /* of each dimension in numbers */
+    struct numbers numbers; /* the numbers of all dimensions, one dimension after the other */
+    size_t *ends;           /* where each dimension ends in numbers */
     size_t dims, ends_cap;
     size_t hosts; /* the product of the dimensions so far */
     size_t name_bytes_max;
@@ -63,7 +65,7 @@ static bool is_space(char c)
     return c != '\0' && strchr(SPACE, c);
 }
 
-/* A piece of the text as it is shown in a sentence. */
+/* A piece of the text, as sentences show it. */
 struct piece {
     const char *s;
     size_t len;
@@ -81,7 +83,7 @@ static struct piece hostparse_trim(struct piece p)
     return p;
 }
 
-/* Takes what is before c, or all, off *rest. */
+/* Takes the text before c off *rest, or all of it. */
 static struct piece hostparse_split(struct piece *rest, char c)
 {
     const char *at = memchr(rest->s, c, rest->len);
@@ -205,7 +207,7 @@ static void sort_numbers(struct numbers *numbers, size_t from)
     numbers->n = from + kept;
 }
 
-/* Puts the digits that follow a bracket behind every number in it. */
+/* Appends the digits that follow a bracket to every number in it. */
 static int append_digits(struct text *ranges, struct piece digits, struct err *e)
 {
     if (strchr(ranges->s, '/'))
@@ -236,7 +238,7 @@ static int append_digits(struct text *ranges, struct piece digits, struct err *e
     return 0;
 }
 
-/* Puts the digits that precede a bracket before every number in it, once it is folded. */
+/* Puts the digits before a bracket in front of every number in it, after folding. */
 static int prepend_digits(struct text *ranges, struct piece digits, size_t hosts_max, struct err *e)
 {
     struct numbers inside = {.hosts_max = hosts_max};
@@ -320,7 +322,7 @@ static struct piece take_trailing_digits(struct piece *text)
     return digits;
 }
 
-/* Reads "PREFIX[RANGES]" and the digits after it off *rest. */
+/* Takes "PREFIX[RANGES]" and the digits after it off *rest. */
 static int read_bracket(struct operand *o, struct piece *rest, struct err *e)
 {
     bool first = o->dims == 0 && o->pattern.len == 0;

@@ -8,18 +8,18 @@
 #include <string.h>
 
 /*
- * Every operand's names are put down as items of their pattern, each with the number of its
- * operand, and looked at only once, in hostset_settle: sorted, the items of one name stand side by
- * side in the order of their operands, so that its membership follows from reading the operators
- * for this name alone. An operand without the name changes something only when it is an
- * intersection; a running count of those tells. Operands joined by "," act as one.
+ * The names of every operand are stored as items of their pattern, each with the number of its operand, and
+ * examined only once, in hostset_settle. Once sorted, the items of one name stand side by side in the order
+ * of their operands, so its membership follows from reading the operators for this name alone. An operand
+ * that lacks the name changes something only when it is an intersection; a running count tells how many
+ * intersections there were. Operands joined by "," act as one.
  *
  * A run of more than HOSTNUMBER_DIGITS_MAX digits is text, not a number: nothing folds over it.
  */
 
 struct item {
-    uint64_t first; /* number; 0 without any */
-    uint32_t at;    /* row of the pattern's numbers, when it has two or more dimensions */
+    uint64_t first; /* the number; 0 when the name has none */
+    uint32_t at;    /* the row among the pattern's numbers, when it has two or more dimensions */
     uint32_t operand;
 };
 
@@ -28,7 +28,7 @@ struct hostset_pattern {
     size_t len, dims;
     struct item *items;
     size_t n, cap;
-    uint64_t *rows; /* before settling in order of arrival (from two dimensions on), then sorted */
+    uint64_t *rows; /* in order of arrival before settling (two or more dimensions), then sorted */
     size_t rows_n, rows_cap;
     struct hostfold fold;
     UT_hash_handle hh;
@@ -183,8 +183,8 @@ static void sort_items(struct hostset_pattern *p)
     }
 }
 
-/* Reads the operators for one name, which is in n operands. cuts[k] is the number of
- * intersections before operand k. */
+/* Applies the operators to one name, which is in n operands. cuts[k] is the number of intersections before
+ * operand k. */
 static bool is_member(const struct item *items, size_t n, const char *operators, const uint32_t *cuts,
                       uint32_t all_cuts)
 {
@@ -204,7 +204,7 @@ static bool is_member(const struct item *items, size_t n, const char *operators,
     return in && all_cuts - cuts[last] == (operators[last] == '&' ? 1 : 0);
 }
 
-/* Leaves the pattern with the sorted rows of the names that are members. */
+/* Reduces the pattern to the sorted rows of the names that are members. */
 static void settle_members(struct hostset_pattern *p, const char *operators, const uint32_t *cuts,
                            uint32_t all_cuts)
 {
@@ -263,7 +263,7 @@ static void write_number(struct text *out, unsigned digits, uint64_t value)
     out->len += digits;
 }
 
-/* Writes a pattern; what is put for its dimension d is the business of put. */
+/* Writes a pattern; put writes the numbers of dimension d. */
 typedef void (*put_fn)(struct text *out, const struct hostfold_range *ranges, const size_t *choice, size_t d);
 
 static void write_pattern(struct text *out, const struct hostset_pattern *p,
@@ -323,7 +323,7 @@ void hostset_at_fini(struct hostset_at *at)
     *at = (struct hostset_at){0};
 }
 
-/* Whether there is another block of the pattern; its first combination is next. */
+/* True when the pattern has another block; its first combination is next. */
 static bool has_block(struct hostset_at *at)
 {
     const struct hostset_pattern *p = at->pattern;
@@ -363,15 +363,15 @@ void hostset_fold(const struct hostset *s, struct text *out)
     }
 }
 
-/* A run of numbers at equal distance, being read. nodeset writes a run as first-last only when
- * the distance is 1, but lets any distance carry the padding of its first number onwards: 08 and
- * 10 to 100 are "08,10-99,100", whereas 10 to 100 alone are "10-100". */
+/* A run of numbers at equal distance, being read. nodeset writes a run as first-last only when the distance
+ * is 1, but the padding of the first number carries on over any distance: 08 and 10 to 100 are
+ * "08,10-99,100", whereas 10 to 100 alone are "10-100". */
 struct run {
     uint64_t first, last;
     uint64_t step; /* 0 until the second number */
     unsigned digits;
     bool padded;
-    size_t start; /* of the text of all runs */
+    size_t start; /* where the run begins in the text of all runs */
 };
 
 static void write_value(struct text *out, const struct run *run, uint64_t value)

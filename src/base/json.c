@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* jansson's own limit on depth is 2,048 and fixed; brackets outside strings are counted before it
- * sees the bytes, so that no deep recursion starts. */
+/* jansson has a fixed depth limit of 2,048. Brackets outside strings are counted before jansson sees the
+ * bytes, so that no deep recursion starts. */
 static bool too_deep(const char *bytes, size_t len)
 {
     size_t depth = 0;

@@ -21,7 +21,8 @@ static const char *const flag_names[] = {
 
 static uint32_t flags_on;
 
-/* Whoever reads it may hang, as the journal does whose disk hangs: then it is lost, and nobody waits. */
+/* The reader may hang, as the journal does when its disk hangs. The line is then lost; the daemon does not
+ * wait. */
 static void write_line(const struct text *line)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * The log of a daemon: lines on standard error, which systemd's journal or a file takes. A line
- * has the level as syslog's number in angle brackets when the journal reads it, else a time and a
- * word. Only shells log; decisions and library code return what they have to say.
+ * The log of a daemon: lines on standard error, which systemd's journal or a file takes. A line begins with
+ * syslog's level in angle brackets when the journal reads it, otherwise with a time and a word. Only shells
+ * log; decisions and library code return what they have to say.
  */
 
 enum log_flag {
@@ -22,11 +22,11 @@ enum log_flag {
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Only when the flag is set. */
+/* Logs only when the flag is set. */
 void log_debug(enum log_flag flag, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads a comma-separated list of flag names ("init,msg"; "" for none) into a mask of 1 << flag.
- * -EINVAL names the flag that is not known and the nearest that is. */
+/* Reads a comma-separated list of flag names ("init,msg"; "" for none) into a mask of 1 << flag. -EINVAL
+ * names the unknown flag and the nearest known one. */
 int log_parse_flags(const char *list, uint32_t *mask, struct err *e);
 void log_set_flags(uint32_t mask);
 

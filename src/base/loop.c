@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time is charged in stretches: each entering and leaving charges what has passed since the one before to the
- * work that was going on. A turn does few kinds of work, so that they stand in a short list; of one that does
- * more, the rest is charged to nobody.
+ * Time is charged in stretches. Each enter and each leave charges the time since the one before to the work
+ * that was going on. A turn does few kinds of work, so they are kept in a short list. When a turn does more
+ * kinds than the list holds, the time of the others is charged to none.
  */
 #include "base/loop.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-enum { PARTS_MAX = 32 }; /* kinds in one turn */
+enum { PARTS_MAX = 32 }; /* kinds of work in one turn */
 
 struct second {
-    int64_t number; /* of the monotonic clock */
+    int64_t number; /* the second of the monotonic clock */
     struct loop_turn longest;
 };
 
-/* The turn that is going on. The agent's loop, and those of tests in threads, use what marks its work, too.
- */
+/* The present turn. It is thread-local because the agent's loop, and loops of tests in threads, mark their
+ * work too. */
 static _Thread_local struct {
     struct loop_part parts[PARTS_MAX];
     size_t n, current; /* the first part, which is not counted, is work without a name */
     struct mono since; /* when the current work began or went on */
-    struct mono began; /* the turn; ns 0: nothing was done in it so far */
+    struct mono began; /* when the turn began; ns 0: the turn has done nothing so far */
 } now_on;
 
 static struct {

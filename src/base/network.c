@@ -10,10 +10,10 @@
 
 enum { RANGE_BYTES_MAX = 64 };
 
-/* Of IPv4 in its form within IPv6, so that there is one comparison. */
+/* IPv4 is kept in its IPv6 form, so that there is only one comparison. */
 struct range {
     unsigned char bytes[16];
-    unsigned bits; /* of these, from the first, count */
+    unsigned bits; /* how many leading bits count */
 };
 
 static bool address_read(const char *text, struct range *out)

@@ -7,15 +7,15 @@
 #include <stdbool.h>
 
 /*
- * Ranges of addresses, as people write them: "10.1.0.0/16,192.0.2.7,fd00::/8", with commas between.
+ * Lists of address ranges, as people write them: "10.1.0.0/16,192.0.2.7,fd00::/8".
  */
 
 enum { NETWORK_BYTES_MAX = 1024 };
 
-/* -EINVAL with the part that is none. */
+/* -EINVAL with a sentence that names the first part that is not a range. */
 int network_check(const char *list, struct err *e);
-/* Whether the address, of IPv4 or IPv6, lies in one of the ranges. One of IPv4 that is written in IPv6
- * ("::ffff:10.1.2.3") is that of IPv4. False for a list or an address that cannot be read. */
+/* Whether the IPv4 or IPv6 address lies in one of the ranges. An IPv4 address written in IPv6
+ * ("::ffff:10.1.2.3") counts as IPv4. False for a list or an address that cannot be read. */
 bool network_has(const char *list, const char *address);
 
 #endif

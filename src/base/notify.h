@@ -5,15 +5,15 @@
 #include "base/clock.h"
 
 /*
- * What a daemon tells the service manager that started it, by the datagram protocol of
- * sd_notify(3). Without NOTIFY_SOCKET in the environment nothing is said and nothing fails.
+ * Messages of a daemon to the service manager that started it, by the datagram protocol of sd_notify(3).
+ * Without NOTIFY_SOCKET in the environment the functions do nothing, and do not fail.
  */
 
 void notify_ready(void);
 void notify_watchdog(void);
 void notify_stopping(void);
 
-/* How often notify_watchdog is to be called: half of WATCHDOG_USEC; zero when nobody waits for it. */
+/* How often to call notify_watchdog: half of WATCHDOG_USEC; zero when there is no watchdog. */
 struct span notify_watchdog_interval(void);
 
 #endif

@@ -33,7 +33,7 @@ int private_check(const char *path, enum private_access access, struct err *e)
     return mode_check(path, &st, access, e);
 }
 
-/* A kill may leave NAME.new of what was being written. */
+/* A killed process may leave NAME.new of a file that it was writing. */
 static bool is_readable(const char *name, const char *const *patterns)
 {
     CLEANUP_FREE char *whole = mem_dup(name);
@@ -52,7 +52,7 @@ static int entry_check(const char *dir, const char *name, const char *const *rea
     CLEANUP_TEXT struct text path = {0};
     text_printf(&path, "%s/%s", dir, name);
     if (stat(path.s, &st) || !S_ISREG(st.st_mode))
-        return 0; /* whoever reads it says what is wrong with it */
+        return 0; /* the reader of the file reports what is wrong with it */
     return mode_check(path.s, &st, is_readable(name, readable) ? PRIVATE_TO_WRITE : PRIVATE_TO_READ, e);
 }
 

@@ -5,9 +5,9 @@
 #include "base/err.h"
 
 /*
- * Whether keys and state on the disk are this process's own. A daemon asks this at its start and refuses to
- * run when they are not: what others could read is no secret any more, and what others could write is not to
- * be believed. The sentence has the command that mends it.
+ * Checks that keys and state on the disk belong to this process alone. A daemon checks at its start and
+ * refuses to run otherwise: a key that others could read is no longer a secret, and a file that others could
+ * write cannot be trusted. The sentence has the command that repairs it.
  */
 
 enum private_access {
@@ -20,11 +20,10 @@ enum private_access {
  * when it cannot be looked at. */
 int private_check(const char *path, enum private_access access, struct err *e);
 
-/* The same for a directory and the files in it, not below it: nobody else may write the directory, or read or
- * write a file; files whose name, without a ".new" at its end, matches one of the patterns of fnmatch(3) (a
- * list that ends with NULL) may be read. Sockets and other special files are not looked at. A directory that
- * does not exist is all right.
- */
+/* Like private_check, for a directory and the files directly in it. Nobody else may write the directory, or
+ * read or write a file. Exceptions: others may read files whose name, without a final ".new", matches one of
+ * the fnmatch(3) patterns in the NULL-terminated list `readable`. Sockets and other special files are
+ * skipped. 0 for a directory that does not exist. */
 int private_check_dir(const char *dir, const char *const *readable, struct err *e);
 
 #endif

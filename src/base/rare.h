@@ -4,16 +4,17 @@
 
 #include "base/clock.h"
 
-/* A bound to what the log says of things that anybody can bring about: so many lines a minute, and then how
- * many more there were. Zero-initialise. */
+/* Limits log messages that outsiders can cause: a number of lines a minute, then a count of the rest.
+ * Zero-initialise. */
 struct rare {
     struct mono began;
     unsigned said, more;
 };
 
-/* Whether one more may be said in this minute. What may not is counted. */
+/* Returns true when one more line may be logged in this minute; otherwise counts the line. */
 bool rare_may(struct rare *r, unsigned most);
-/* To be called every second or so. At the end of a minute it returns how many were not said in it, else 0. */
+/* Call about once a second. At the end of a minute it returns how many lines were suppressed in it, otherwise
+ * 0. */
 unsigned rare_turn(struct rare *r, struct mono now);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SipHash as its authors describe it (Aumasson and Bernstein, 2012), with one round for each word and three
- * at the end: what hash tables of several languages use. OpenSSL has it as a MAC, whose set-up costs more
- * than the hash of a name; the test compares the two.
+ * at the end, as the hash tables of several languages use it. OpenSSL has it as a MAC, but setting that up
+ * costs more than the hash of a name. The test compares the two.
  */
 #include "base/table.h"
 
@@ -12,7 +12,7 @@
 
 static uint64_t secret[2];
 
-/* Before main, so that no thread sees a table without its key. */
+/* Runs before main, so that no thread sees a table without its key. */
 __attribute__((constructor)) static void draw_secret(void)
 {
     if (getrandom(secret, sizeof secret, 0) == (ssize_t)sizeof secret)

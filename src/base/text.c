@@ -288,8 +288,8 @@ static size_t text_least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters were left out, put in, mistaken, or changed places with their neighbour. Without regard to
- * case; both at most NEAREST_BYTES_MAX long. */
+/* How many letters are missing, added, wrong or swapped with their neighbour. Ignores case; both words are at
+ * most NEAREST_BYTES_MAX long. */
 static size_t text_distance(const char *a, const char *b)
 {
     size_t rows[3][NEAREST_BYTES_MAX + 1];
@@ -316,7 +316,8 @@ const char *text_nearest(const char *word, const char *const *words, size_t n)
     if (len > NEAREST_BYTES_MAX)
         return NULL;
     const char *best = NULL;
-    size_t best_distance = (len + 1) / 3 + 1; /* more slips than one for each three letters is another word */
+    size_t best_distance = (len + 1) / 3 + 1; /* more than one slip for every three letters means another
+                                                 word */
     for (size_t i = 0; i < n; i++) {
         if (strlen(words[i]) > NEAREST_BYTES_MAX)
             continue;

@@ -12,8 +12,8 @@
  * Text: a growing buffer, exact number parsing, and the nearest known word.
  */
 
-/* A growing string. Zero-initialise it; text_fini when done. `s` is NULL until something was
- * added, and zero-terminated from then on. It may hold zero bytes; `len` is the truth. */
+/* A growing string. Zero-initialise it; text_fini when done. `s` is NULL until something is added, and
+ * zero-terminated from then on. It may hold zero bytes, so `len` is its length. */
 struct text {
     char *s;
     size_t len;
@@ -30,19 +30,21 @@ void text_add_u64(struct text *t, uint64_t n);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds s as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(struct text *t, const char *s);
-/* Length of the valid UTF-8 sequence at s (RFC 3629), 0 when there is none. A zero byte is one. */
+/* Length of the valid UTF-8 sequence at s (RFC 3629); 0 when there is none. A zero byte is valid, with length
+ * 1. */
 size_t text_utf8(const char *s);
-/* The character at s, and its length in *bytes: 0 when it is not UTF-8. */
+/* The character at s. *bytes is its length, or 0 when it is not UTF-8. */
 uint32_t text_character(const char *s, size_t *bytes);
-/* Whether the character is a control character (C0, C1, DEL), separates lines or paragraphs, turns the
- * direction of writing, or is not seen at all: text with it may read as something else than it says. */
+/* True for a character that could make a text read differently from what it says: control characters (C0, C1,
+ * DEL), separators of lines or paragraphs, changes of the writing direction, invisible characters. */
 bool text_misleads(uint32_t c);
-/* Copies s as one line for people: characters that mislead become blanks, bytes that are not UTF-8 '?'. What
- * does not fit into size bytes is cut before a character; blanks at the end go. Returns the length. */
+/* Copies s as one line for people: misleading characters become blanks, bytes that are not UTF-8 become '?'.
+ * Text beyond size bytes is cut before a character; blanks at the end are removed. Returns the length. */
 size_t text_line(char *out, size_t size, const char *s);
-/* The same in memory of its own, with `most` bytes at most. Never NULL. */
+/* Like text_line, in new memory, with at most `most` bytes. Never NULL. */
 char *mem_line(const char *s, size_t most);
-/* Whether s is one line of text: -EINVAL names the byte that is not UTF-8, or where a character misleads. */
+/* 0 when s is one line of text; -EINVAL with a sentence that names the first byte that is not UTF-8, or the
+ * place of a misleading character. */
 int text_check_line(const char *s, struct err *e);
 /* Gives the string away (the caller frees it) and empties t. Never NULL. */
 char *text_take(struct text *t);
@@ -59,23 +61,22 @@ int text_parse_milli(const char *s, uint64_t *out, struct err *e);
 /* Reads yes/no, true/false, on/off, 1/0, in any case. -EINVAL with a sentence otherwise. */
 int text_parse_bool(const char *s, bool *out, struct err *e);
 
-/* Whether `list`, words with this byte between them, has `word`; "" is none. */
+/* Whether `list`, words separated by this byte, contains `word`. "" is never contained. */
 bool text_has_word(const char *list, char between, const char *word);
-/* The one of `words` (n of them) nearest to `word` by edit distance, without regard to case; NULL
- * when none is near enough to be meant. */
+/* The nearest of the n `words` to `word` by edit distance, ignoring case; NULL when none is near enough. */
 const char *text_nearest(const char *word, const char *const *words, size_t n);
 
-/* Memory that ends the process with a message when there is none (never NULL). */
-void *mem_must(void *p);       /* p, when it is not NULL */
+/* Allocation that ends the process with a message when there is no memory. Never NULL. */
+void *mem_must(void *p);       /* returns p, which is not NULL */
 void *mem_alloc(size_t bytes); /* zeroed */
 void *mem_grow(void *p, size_t bytes);
 char *mem_dup(const char *s); /* NULL gives NULL */
 char *mem_dup_len(const char *s, size_t len);
 
-/* free() at the end of the scope:  CLEANUP_FREE char *s = ...; STEAL(s) gives it away. */
+/* Calls free() at the end of the scope:  CLEANUP_FREE char *s = ...; STEAL(s) gives it away. */
 void mem_cleanup_free(void *p);
 void text_cleanup(struct text *t);
-#define CLEANUP_FREE __attribute__((cleanup(mem_cleanup_free), unused)) /* its end is its use */
+#define CLEANUP_FREE __attribute__((cleanup(mem_cleanup_free), unused)) /* the cleanup counts as its use */
 #define CLEANUP_TEXT __attribute__((cleanup(text_cleanup)))
 #define STEAL(p)                    \
     __extension__({                 \

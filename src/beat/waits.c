@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "beat/waits.h"
 
-/* Dialling, a handshake and the first frames, on a network and a machine that are busy. */
+/* Time for dialling, a handshake and the first frames, on a busy network and a busy machine. */
 static const struct span GREETING = {INT64_C(2) * 1000000000};
 
 static const struct span NO_INTERVAL = {INT64_C(10) * 1000000000};
@@ -52,8 +52,9 @@ void waits_of(struct span interval, struct span late, struct span timeout, struc
     w.pause = waits_most(span_s(2), waits_least(half, span_s(60)));
     w.away = waits_most(waits_plus(waits_times(i, 2, 1), w.answer), span_s(5));
     w.comeback = waits_least(waits_most(waits_times(i, 3, 1), waits_plus(w.pause, GREETING)), span_s(30));
-    /* An agent heartbeats within an interval, waits for the answer, comes here. Or its collector sends it,
-     * which was heard here for the last time at least an interval before it was given up. */
+    /* An agent sends a heartbeat within an interval, waits for the answer, and then dials here. Or its
+     * collector, which was last heard here at least an interval before it was given up, sends the agent
+     * here. */
     w.regain = waits_plus(waits_most(waits_plus(i, w.answer), waits_beyond(w.away, i)), GREETING);
     w.first = waits_beyond(
         waits_plus(waits_most(waits_plus(waits_plus(w.pause, w.answer), i), w.away), GREETING), timeout);

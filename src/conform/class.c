@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of node classes. A record is read into a class of its own, which joins the others when
- * every key of it is good: a record refused leaves nothing behind.
+ * Records of node classes. A record is read into a class of its own, which joins the others when all its keys
+ * are good: a refused record leaves nothing behind.
  */
 #include "conform/class.h"
 
@@ -14,7 +14,7 @@
 enum { PROVISION_DEADLINE_S_MAX = 604800 };
 static const char DEFAULT_CLASS[] = "default";
 
-/* The keys beside the fields of a node, and what reads them. */
+/* The keys that are not fields of a node, and the functions that read them. */
 typedef int take_fn(struct node_class *k, const char *value, struct err *e);
 static take_fn take_name, take_nodes, take_critical, take_major, take_minor, take_ignore, take_drifted,
     take_reboot, take_remediate, take_kernel, take_initrd, take_params, take_lost_work, take_provision_new,
@@ -316,7 +316,7 @@ static void index_rules(struct node_class *k)
         k->patterns = patterns_create(list, k->n_rules);
 }
 
-/* Whether the class fits beside those that are there. */
+/* 0 when the class fits beside the present ones. */
 static int check_beside(const struct classes *c, const struct node_class *k, struct err *e)
 {
     size_t names = k->nodes.n;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node costs three numbers: its cohort and its neighbours in the cohort's ring. Cohorts stand in a
- * table by fingerprint, in an array by number, and in a heap with the largest on top, so that a change
- * moves two of them a few places and the largest is at hand, also where every node is a cohort of its
- * own.
+ * A node costs three numbers: its cohort and its neighbours in the cohort's ring. Cohorts are kept in a table
+ * by fingerprint, in an array by number, and in a heap with the largest on top. A change moves two of them a
+ * few places, and the largest is at hand, even when every node is a cohort of its own.
  */
 #include "conform/cohort.h"
 
@@ -14,13 +13,13 @@
 
 struct group {
     struct cohort cohort; /* first */
-    uint32_t ring;        /* any node of it */
+    uint32_t ring;        /* any node in it */
     uint32_t heap_at;
     UT_hash_handle hh;
 };
 
 struct seat {
-    uint32_t cohort; /* number, COHORT_NONE: the other two mean nothing */
+    uint32_t cohort; /* the cohort's number; COHORT_NONE: prev and next mean nothing */
     uint32_t next, prev;
 };
 
@@ -57,7 +56,7 @@ void cohorts_destroy(struct cohorts *c)
 
 /* --- the heap ------------------------------------------------------------------------------------ */
 
-/* Negative when a stands before b: more nodes, then the lower fingerprint. */
+/* Negative when a ranks before b: more nodes, then the lower fingerprint. */
 static int cohort_rank(const struct cohort *a, const struct cohort *b)
 {
     if (a->n != b->n)
@@ -137,7 +136,7 @@ static void group_remove(struct cohorts *c, struct group *g)
 
 /* --- nodes ----------------------------------------------------------------------------------------- */
 
-/* Room for the node; an eighth more than needed, so that a node costs no more than 14 bytes. */
+/* Makes room for the node; an eighth more than needed, so that a node costs at most 14 bytes. */
 static void seat_make(struct cohorts *c, uint32_t node)
 {
     if (node < c->n_seats)

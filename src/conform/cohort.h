@@ -5,14 +5,14 @@
 #include "conform/component.h"
 
 /*
- * Cohorts: the nodes that are provably the same, by the fingerprint of what counts in their class.
- * Nodes are dense numbers. A node without a fingerprint (not heard, stale, something unknown) is in
- * no cohort: a group of one. A change costs the same however many nodes there are.
+ * Cohorts: the nodes that are provably the same, by the fingerprint of the components that count in their
+ * class. Nodes are dense numbers. A node without a fingerprint (not heard, stale, or with unknown components)
+ * is in no cohort: it is a group of one. The cost of a change does not grow with the number of nodes.
  */
 
 struct cohort {
     struct fingerprint id;
-    uint32_t number; /* not zero; given again when the cohort is gone */
+    uint32_t number; /* not zero; reused when the cohort is gone */
     uint32_t n;      /* nodes in it, never 0 */
 };
 
@@ -22,7 +22,7 @@ struct cohorts;
 struct cohorts *cohorts_create(void);
 void cohorts_destroy(struct cohorts *c);
 
-/* The node is in the cohort of this fingerprint from now on; NULL: in none. */
+/* Puts the node into the cohort of this fingerprint; NULL: into none. */
 void cohorts_set(struct cohorts *c, uint32_t node, const struct fingerprint *id);
 /* The node's cohort, NULL when it is in none. */
 const struct cohort *cohorts_of(const struct cohorts *c, uint32_t node);
@@ -32,7 +32,7 @@ const struct cohort *cohorts_by_number(const struct cohorts *c, uint32_t number)
 
 size_t cohorts_count(const struct cohorts *c);
 uint32_t cohorts_number_max(const struct cohorts *c); /* numbers in use are not above it */
-/* The one with the most nodes; among equals the one with the lowest fingerprint. NULL without any. */
+/* The cohort with the most nodes; among equals the lowest fingerprint. NULL without any. */
 const struct cohort *cohorts_largest(const struct cohorts *c);
 /* Largest first, equals by fingerprint: *out has cohorts_count of them; the caller frees it. */
 void cohorts_list(const struct cohorts *c, const struct cohort ***out);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts, and what differs.
+ * Which components count, and which differ.
  *
- * Three things make two lists that look different the same, or lists that look the same unproven: a
- * component that does not stand in a list is absent; one that "PREFIX.*" covers is unknown; unknown
- * equals nothing. So class_fingerprint leaves absent components out, as if they did not stand there,
- * and "PREFIX.*" counts as soon as anything below it may: two lists without unknown components have
- * one class_fingerprint exactly when class_compare finds nothing.
+ * Three rules make lists that look different equal, or lists that look equal unproven: a component that is
+ * not in a list is absent; one that "PREFIX.*" covers is unknown; unknown equals nothing. So
+ * class_fingerprint leaves absent components out, as if they were not in the list, and counts "PREFIX.*" as
+ * soon as anything below it may count. Then two lists without unknown components have one class_fingerprint
+ * exactly when class_compare finds nothing.
  */
 #include "conform/class.h"
 
@@ -84,7 +84,7 @@ struct verdict {
     enum severity severity;
 };
 
-/* The best of the rules that match. */
+/* The best of the matching rules. */
 struct judging {
     const struct node_class *class;
     bool any;
@@ -110,7 +110,7 @@ static struct verdict compare_judge(const struct node_class *k, const char *name
     struct judging j = {.class = k};
     if (k->patterns)
         patterns_match(k->patterns, name, on_match, &j);
-    if (j.any) /* the class has spoken */
+    if (j.any) /* the class's own rules win */
         return j.best;
     for (size_t i = 0; i < DEFAULTS; i++)
         if (pattern_matches(defaults[i].pattern, name))
@@ -118,9 +118,9 @@ static struct verdict compare_judge(const struct node_class *k, const char *name
     return j.best;
 }
 
-/* "PREFIX.*" stands for everything below PREFIX, so it is as severe as the worst of that may be. The
- * rules that match it as it is written match all of that; what is stronger than the best of them and
- * reaches below PREFIX has a say. */
+/* "PREFIX.*" stands for everything below PREFIX, so it is as severe as the worst possible name below it.
+ * Rules that match it as it is written match all of that. A stronger rule that reaches below PREFIX counts
+ * too. */
 static enum severity worst_below(const struct node_class *k, const char *name, size_t len, struct verdict v)
 {
     enum severity worst = v.severity;
@@ -173,8 +173,8 @@ void classes_named(const struct classes *c, class_named_fn *fn, void *arg)
 
 /* --- comparing ----------------------------------------------------------------------------------- */
 
-/* "pattern" of what counts and "-pattern" of what does not, sorted, one a line. How much something counts
- * makes no difference, and where all counts there is nothing to say. */
+/* "pattern" for what counts and "-pattern" for what does not, sorted, one a line. Degrees of severity make no
+ * difference; the text is empty when everything counts. */
 static char *what_counts(const struct node_class *k)
 {
     CLEANUP_FREE char **lines = mem_alloc(k->n_rules * sizeof *lines);
@@ -203,7 +203,7 @@ struct fingerprint class_fingerprint(const struct node_class *k, const struct li
     CLEANUP_FREE struct component *list = counting.list = mem_alloc((g->n + 1) * sizeof *list);
     CLEANUP_FREE char *rules = what_counts(k);
     *unknown = 0;
-    if (*rules) /* a name that no component has, and that stands before all */
+    if (*rules) /* not the name of a component, and sorted before all of them */
         list[counting.n++] = (struct component){.name = (char *)(uintptr_t) " counts", .value = rules};
     for (uint32_t i = 0; i < g->n; i++) {
         const struct component *c = g->components[i];
@@ -220,7 +220,7 @@ static bool is_unknown(const struct component *c)
     return c && c->state == COMPONENT_UNKNOWN;
 }
 
-/* Neither is unknown. */
+/* True when neither is unknown and both are equal. */
 static bool compare_equal(const struct component *a, const struct component *b)
 {
     bool a_is = a && a->state == COMPONENT_VALUE, b_is = b && b->state == COMPONENT_VALUE;
@@ -229,7 +229,7 @@ static bool compare_equal(const struct component *a, const struct component *b)
     return a == b || strcmp(a->value, b->value) == 0;
 }
 
-/* Says what is to be said of one name. False: fn wants no more. */
+/* Reports one name, if there is something to report. False: fn wants no more. */
 static bool compare_tell(const struct node_class *k, const char *name, const struct component *expected,
                          const struct component *actual, difference_fn *fn, void *arg)
 {
@@ -255,7 +255,7 @@ void class_compare(const struct node_class *k, const struct listing *expected, c
             e = listing_look(expected, name);
         if (order < 0)
             a = listing_look(actual, name);
-        if ((e && a) || !component_is_redfish(name)) /* else nobody asked a BMC, for one of the two */
+        if ((e && a) || !component_is_redfish(name)) /* otherwise the BMC of one of the two was not asked */
             more = compare_tell(k, name, e, a, fn, arg);
         i += order <= 0;
         j += order >= 0;

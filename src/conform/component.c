@@ -23,7 +23,7 @@ void components_fini(struct components *c)
 
 enum { SHOWN_BYTES_MAX = 80 };
 
-/* What a sentence shows of a name that may be anything: its beginning, without what is not printable. */
+/* Writes the beginning of any name for a sentence, without unprintable characters. */
 static const char *component_shown(const char *name, char out[static SHOWN_BYTES_MAX + 1])
 {
     size_t i = 0;
@@ -223,7 +223,7 @@ bool fingerprint_parse(const char *hex, struct fingerprint *out)
 
 /* --- as JSON ------------------------------------------------------------------------------------ */
 
-/* The member for one state, {NAME:VALUE} or [NAME], when there is any component of it. */
+/* Adds the member for one state, {NAME:VALUE} or [NAME], when any component has that state. */
 static void format_member(const struct components *c, const char *member, enum component_state state,
                           struct text *t)
 {
@@ -294,7 +294,7 @@ static int parse_absent(struct components *c, const json_t *object, struct err *
     return 0;
 }
 
-/* Takes away what was added last. */
+/* Removes the components that were added last. */
 static void cut_back(struct components *c, size_t n, size_t bytes, bool sorted)
 {
     for (; c->n > n; c->n--) {

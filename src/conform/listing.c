@@ -8,13 +8,13 @@
 #include <string.h>
 
 /*
- * Two tables: listings by fingerprint, and components by what they say. A component's key is its
- * state, its name and its value in one piece of memory behind it, and the component borrows name and
- * value from there: neither holds a zero byte, so the piece reads in one way.
+ * Two tables: listings by fingerprint, and components by content. A component's key is its state, name and
+ * value in one piece of memory after it, and the component borrows name and value from there. Neither holds a
+ * zero byte, so the piece is unambiguous.
  */
 
 struct interned {
-    struct component component; /* first: a component that somebody holds is its interned */
+    struct component component; /* first: a pointer to the component is a pointer to its interned */
     uint32_t refs;
     UT_hash_handle hh;
     char key[]; /* state, name, zero, value, zero */
@@ -44,7 +44,7 @@ static size_t interned_bytes(const struct component *c)
     return sizeof(struct interned) + strlen(c->name) + strlen(c->value) + 3;
 }
 
-/* Where a component is in the table, or would be. */
+/* Where a component is in the table, or belongs. */
 struct place {
     struct interned *found; /* NULL: not there */
     unsigned hash;
@@ -145,7 +145,7 @@ void listing_unref(struct listings *l, struct listing *g)
         listing_drop(l, (struct held *)(void *)g);
 }
 
-/* Looks up what is there already, and says how many bytes the rest will take. */
+/* Looks up the components that exist already, and returns how many bytes the others will take. */
 static size_t bytes_needed(const struct listings *l, const struct components *c, struct place *places)
 {
     CLEANUP_TEXT struct text key = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which class a node is in. Classes are asked in their order; the index says which of those with host
- * lists a name can be in at all: (name, class) pairs, sorted.
+ * Finds the class of a node. Classes are tried in their order. The index, sorted pairs (name, class), says
+ * which classes with host lists a name can be in at all.
  */
 #include "conform/class.h"
 
@@ -48,7 +48,7 @@ void class_index_destroy(struct class_index *x)
     free(x);
 }
 
-/* The first entry of a name, or the place where it would be. */
+/* The first entry of a name, or the place where it belongs. */
 static size_t index_at(const struct class_index *x, const char *name)
 {
     size_t low = 0, high = x->n;
@@ -67,8 +67,8 @@ static bool same_text(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Whether one field of a node is as the class has it. Flags, group and partitions have a value also
- * where nobody gave one. */
+/* Whether one field of a node has the value that the class asks for. Flags, group and partitions have a value
+ * even when they are not specified. */
 static bool field_matches(const struct spec *k, const struct spec *s, enum field f)
 {
     if (f == FIELD_SENSITIVE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pattern that matches a name has all its letters in it, in runs: so a name is looked through for four
- * letters of each pattern, those of its grams that fewest other patterns have, and only patterns whose gram
- * is there are tried. One without four letters in a row is tried always.
+ * A name that matches a pattern contains all runs of letters of the pattern. For each pattern four letters in
+ * a row (a gram) are chosen, which few other patterns have. Only patterns whose gram is in the name are
+ * tried. A pattern without four letters in a row is always tried.
  */
 #include "conform/pattern.h"
 
@@ -17,12 +17,12 @@ enum { GRAM = 4, BUCKET_BITS = 12, BUCKETS = 1 << BUCKET_BITS };
 
 struct patterns {
     const char **list;
-    uint16_t first[BUCKETS]; /* pattern whose gram falls into it; NONE: no pattern's does */
-    uint16_t always;         /* the first that has no gram */
+    uint16_t first[BUCKETS]; /* the first pattern whose gram falls into the bucket; NONE without one */
+    uint16_t always;         /* the first pattern that has no gram */
     uint16_t *next;          /* in the same bucket, or among those without a gram */
 };
 
-/* Walks both at once; where they part, the last '*' takes one character more. */
+/* Walks both at once; where they differ, the last '*' takes one character more. */
 bool pattern_matches(const char *pattern, const char *name)
 {
     const char *star = NULL, *from = NULL;
@@ -52,7 +52,7 @@ static size_t bucket_of(const char *gram)
     return letters * UINT32_C(2654435761) >> (32 - BUCKET_BITS);
 }
 
-/* The next place at or behind `at` with four letters of the pattern in a row; NULL: there is none. */
+/* The next place at or after `at` with four letters in a row; NULL when there is none. */
 static const char *gram_next(const char *at)
 {
     for (size_t run = 0; *at; at++) {

@@ -6,15 +6,15 @@
 #include <stddef.h>
 
 /*
- * Patterns of component names, in which '*' stands for any characters, also none; and which of many patterns
- * match a name, without trying each of them: a list of 16,000 components is held against a thousand patterns
- * in some ms.
+ * Patterns of component names, in which '*' stands for any characters, or none. The index finds the patterns
+ * that match a name without trying each of them: matching 16,000 components with a thousand patterns takes
+ * some milliseconds.
  */
 
 bool pattern_matches(const char *pattern, const char *name);
 
 struct patterns;
-/* Of n patterns (65,535 at most), which have to live as long as it does. */
+/* Makes an index of n patterns (65,535 at most). The patterns must live as long as it does. */
 struct patterns *patterns_create(const char *const *list, size_t n);
 void patterns_destroy(struct patterns *p);
 

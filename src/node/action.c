@@ -15,7 +15,7 @@ static const struct row {
 #undef ACTION
 };
 
-/* NULL when the text is not of this row. */
+/* NULL when this row's word does not match the text. */
 static const char *rest_of(const char *text, const char *word)
 {
     size_t len = strlen(word);

@@ -39,7 +39,7 @@ struct field_row {
 
 const struct field_row *field_get(enum field f);
 
-/* The field of this name, in any case. -EINVAL with the nearest known name otherwise. */
+/* Finds the field with this name, in any case. -EINVAL with the nearest known name otherwise. */
 int field_find(const char *name, enum field *out, struct err *e);
 
 #endif

@@ -29,7 +29,7 @@ static const char *const whys[WHYS] = {
 #undef WHY
 };
 
-/* Who may make a move; none where it is 0. */
+/* Who may make a move; 0: nobody. */
 enum by { BY_WATCH = 1, BY_PERSON = 2, BY_EITHER = BY_WATCH | BY_PERSON };
 
 static const enum by moves[STEPS][STEPS] = {
@@ -181,7 +181,7 @@ static void note_unknown(const struct fitness *f, struct text *why)
     }
 }
 
-/* The strongest; WHYS for none. */
+/* The strongest reason; WHYS when there is none. */
 static enum why lifecycle_explain(const struct fitness *f, struct text *why)
 {
     enum why first = WHYS;

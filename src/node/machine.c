@@ -11,8 +11,8 @@
 enum { UUID_BYTES = 36, SERIAL_BYTES_MIN = 3 };
 
 static const struct {
-    const char *word; /* with a space, before what it is */
-    const char *key;  /* in DMI */
+    const char *word; /* ends with a space; the value follows */
+    const char *key;  /* the member of DMI */
 } kinds[MACHINE_KINDS] = {[MACHINE_UUID] = {"uuid ", "uuid"},
                           [MACHINE_SERIAL] = {"serial ", "serial"},
                           [MACHINE_BOARD] = {"board ", "board_serial"}};
@@ -23,7 +23,7 @@ static const char *const placeholders[] = {
 #undef PLACEHOLDER
 };
 
-/* Of nothing but one character, whatever stands between. */
+/* True when the text has only one character beside separators. */
 static bool is_monotone(const char *s)
 {
     char first = '\0';
@@ -118,7 +118,7 @@ const char *machine_surest(const struct machine *m)
     return NULL;
 }
 
-/* The kind that a name is of; MACHINE_KINDS for none. */
+/* The kind that this name has; MACHINE_KINDS for none. */
 static enum machine_kind kind_of(const char *name)
 {
     int k = 0;

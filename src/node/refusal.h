@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Why an operation was refused (refusal.tbl). REFUSAL_NONE: nobody said so in a word that is known. */
+/* Why an operation was refused (refusal.tbl). REFUSAL_NONE: no reason was given, or an unknown one. */
 enum refusal {
     REFUSAL_NONE,
 #define REFUSAL(symbol, name, rules_out, what) REFUSAL_##symbol,
@@ -16,7 +16,7 @@ enum refusal {
 const char *refusal_name(enum refusal r); /* "" for none */
 const char *refusal_what(enum refusal r); /* a clause */
 enum refusal refusal_find(const char *name);
-/* Whatever goes the same way would be refused as well. */
+/* True when any other operation by the same means would be refused too. */
 bool refusal_bars(enum refusal r);
 
 #endif

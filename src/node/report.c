@@ -23,7 +23,7 @@ static struct maybe report_number(const json_t *o, const char *key)
     return m;
 }
 
-/* Speed is the one decimal number: kept in thousandths, rounded, because 863.8 travels as
+/* Speed is the one decimal number. It is rounded to thousandths, because 863.8 travels as
  * 863.79999999999995. */
 static struct maybe report_milli(const json_t *o, const char *key)
 {

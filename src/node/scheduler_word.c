@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Readings are many, and most say what the one before said. */
+/* Most readings repeat the one before, so an equal text is kept. */
 static void scheduler_word_put(const char **out, const char *text)
 {
     if (*out && text && strcmp(*out, text) == 0)

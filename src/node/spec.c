@@ -79,7 +79,7 @@ static int parse_partitions(const char *value, unsigned max, struct partition_se
     return 0;
 }
 
-/* Where the number of a field lives, NULL for fields that are no numbers. */
+/* Where the number of a field is kept; NULL for fields that are not numbers. */
 static uint64_t *number_of(struct spec *s, enum field f)
 {
     if (f == FIELD_CPUS)
@@ -95,7 +95,7 @@ static uint64_t *number_of(struct spec *s, enum field f)
     return NULL;
 }
 
-/* A component's name in OpenCHAMI stands in URLs as it is. */
+/* The name of a component in OpenCHAMI, which is put into URLs unchanged. */
 static int set_xname(struct spec *s, const char *value, struct err *e)
 {
     size_t len = strlen(value);

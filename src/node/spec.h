@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * A node's specification: what it must have. A field that nobody specified asks for nothing.
+ * A node's specification: what it must have. A field that was not specified demands nothing.
  */
 
 enum { GROUP_MAX = 65535, XNAME_BYTES_MAX = 63 };
@@ -29,15 +29,15 @@ struct spec {
     uint64_t real_memory_mb;
     uint64_t virtual_memory_mb;
     uint64_t tmp_disk_mb;
-    struct partition_set partitions; /* partition 0 when not given */
+    struct partition_set partitions; /* partition 0 when not specified */
     bool sensitive;
     bool borrowed;
-    bool excepted;  /* Remediate=no: it is only observed */
+    bool excepted;  /* Remediate=no: the node is only observed */
     uint16_t group; /* of the topology; 0: none */
     char *xname;    /* OpenCHAMI's name for the node; NULL when not given */
 };
 
-/* Nothing specified, member of partition 0. */
+/* Nothing is specified; the node is a member of partition 0. */
 void spec_init(struct spec *s);
 void spec_fini(struct spec *s);
 void spec_copy(struct spec *to, const struct spec *from); /* `to` must be initialised */
@@ -45,22 +45,21 @@ bool spec_equal(const struct spec *a, const struct spec *b);
 
 bool spec_given(const struct spec *s, enum field f);
 
-/* Sets one settable field from its text in NodeSpecConf: numbers up to 10^12, Partition as "1,3"
- * or "" for none, an OS, a yes or no, a Group up to 65535,
- * an Xname. An empty value puts any other field back to unspecified.
- * -EINVAL with a sentence that names the field, for a bad value or a field not settable. */
+/* Sets one settable field from its text in NodeSpecConf: a number up to 10^12, Partition as "1,3" or "" for
+ * none, an OS, yes or no, a Group up to 65535, an Xname. An empty value makes any other field unspecified
+ * again. -EINVAL with a sentence that names the field, for a bad value or a field that cannot be set. */
 int spec_set(struct spec *s, enum field f, const char *value, unsigned partition_max, struct err *e);
 
-/* The text that spec_set would read back, into t; nothing is added when it is not given. */
+/* Adds the text that spec_set would read back; adds nothing when the field is not specified. */
 void spec_format(const struct spec *s, enum field f, struct text *t);
 
-/* Says in words what the report has less of than the specification, "CPUs 2 < 4; OS ...", into
- * `out` (emptied first). False when nothing is missing. A value that the report does not have is
- * unknown: it cannot be shown to suffice, and is named as such. More is fine. */
+/* Lists what the report has less of than the specification, "CPUs 2 < 4; OS ...", in `out` (emptied first).
+ * False when nothing is missing. A value that is absent from the report is unknown: it is listed, because it
+ * cannot be shown to suffice. More than specified is fine. */
 bool spec_shortfall(const struct spec *s, const struct report *r, struct text *out);
 
-/* <0, 0, >0 as release a is lower than, equal to or higher than b: runs of digits by value, other
- * characters by their code ("2.4.7-10" < "2.4.18" < "6.1.0-13-amd64"). */
+/* Returns <0, 0, >0 when release a is lower than, equal to or higher than b: runs of digits compare by value,
+ * other characters by their code ("2.4.7-10" < "2.4.18" < "6.1.0-13-amd64"). */
 int spec_compare_release(const char *a, const char *b);
 
 bool partition_has(const struct partition_set *p, unsigned number);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One rule takes from groups: the largest first, among equals the one that comes first, until there
- * are enough. A single group that is large enough is then the largest that fits; when none is, the
- * largest whole ones are merged, which makes the largest share as large and the groups as few as they
- * can be.
+ * One rule takes nodes from groups: the largest group first, among equals the first one, until there are
+ * enough. A single group that is large enough is then the largest that fits. When none is, the largest are
+ * merged whole, which makes the largest share as large and the groups as few as possible.
  *
- * Two ways are gone, and the better score wins. SAME applies the rule to cohorts, in order of their first
+ * Two plans are made, and the better score wins. SAME applies the rule to cohorts, in order of their first
  * row, and then, within the one cohort that is not taken whole, to topology groups, in order of their
- * numbers. NEAR applies it to topology groups alone, and then goes SAME with the rows of those groups.
+ * numbers. NEAR applies it to topology groups alone, and then runs SAME on the rows of those groups.
  *
- * take_largest counts how many groups there are of each size instead of sorting them, so that the work
- * grows with the rows alone, however they are divided.
+ * take_largest counts how many groups there are of each size instead of sorting them, so that the work grows
+ * with the rows alone, however they are divided.
  *
- * Rows that drifted are a second layer below the others. Of the second something is taken only when the
- * first is used up.
+ * Drifted rows are a second layer below the others, from which rows are taken only when the first layer is
+ * used up.
  *
- * Rows are looked at once, to sift them; without a branch that depends on the row, because whether a
- * node is busy cannot be predicted. What follows walks over the rows that fit, in their order.
+ * Rows are read once, to sift them, without a branch that depends on the row, because no processor can
+ * predict whether a node is busy. The next steps walk over the rows that fit, in their order.
  */
 #include "place/place_inside.h"
 
@@ -40,27 +39,27 @@ enum layer { PROPER, DRIFTED, LAYERS };
 enum { TOPOLOGY_GROUPS = 65536, NO_GROUP = 0, RANKS = 4 };
 static const uint32_t NO_SLOT = UINT32_MAX;
 
-/* What fits of a cohort, and what is to be taken of it. */
+/* How many rows of a cohort fit, and how many to take. */
 struct tally {
     uint32_t cohort;
     uint32_t fit[LAYERS], take[LAYERS];
-    uint32_t chosen; /* by the plan that is described */
+    uint32_t chosen; /* by the plan that is being described */
 };
 
 struct placer {
     uint32_t *fits;  /* rows that fit, ascending */
-    uint32_t *slots; /* of each of them: twice its tally, and its layer */
+    uint32_t *slots; /* for each of them: twice its tally, plus its layer */
     size_t n_fits, rows_cap;
-    uint32_t *tally_of; /* by cohort number: its tally, 1 more; 0: none. All 0 between calls */
+    uint32_t *tally_of; /* by cohort number: its tally plus 1; 0: none. All 0 between calls */
     size_t tally_of_cap;
     struct tally *tallies; /* by first row */
     uint32_t n_tallies;
     uint32_t *sizes, *quotas; /* for take_largest, of rows_cap or TOPOLOGY_GROUPS */
     uint32_t *of_size;        /* groups of each size, of rows_cap + 1. All 0 between calls */
     size_t groups_cap;
-    uint32_t *topology;      /* by number: rows to take of this topology group */
-    uint32_t *ranked[RANKS]; /* by number: how they are divided by rank */
-    bool *in_use;            /* by number: rows of it are taken whole */
+    uint32_t *topology;      /* by number: rows to take from this topology group */
+    uint32_t *ranked[RANKS]; /* by number: how these rows are divided by rank */
+    bool *in_use;            /* by number: some of its rows are already taken */
 };
 
 struct placer *placer_create(void)
@@ -108,7 +107,7 @@ static void make_room(struct placer *p, size_t n_rows)
 
 /* --- tallies --------------------------------------------------------------------------------------- */
 
-/* The first tally is of the rows without a cohort. */
+/* The first tally holds the rows without a cohort. */
 static void tallies_start(struct placer *p)
 {
     for (uint32_t i = 1; i < p->n_tallies; i++)
@@ -142,9 +141,10 @@ static uint32_t tally_get(struct placer *p, uint32_t cohort)
 
 /* --- constraints ----------------------------------------------------------------------------------- */
 
-/* What a way comes to. */
+/* The result of one plan. */
 struct plan {
-    uint32_t *nodes;                            /* as many as are wanted, ascending; NULL: it was not gone */
+    uint32_t *nodes;                            /* as many as wanted, ascending; NULL: the plan was not
+                                                   made */
     uint32_t n_repaired, n_cramped, n_topology; /* among them */
     bool ungrouped;                             /* some are in no topology group */
     uint32_t fitness_milli[PLACE_TERMS];
@@ -156,18 +156,18 @@ struct choice {
     struct placer *p;
     const struct place_row *rows;
     const struct place_ask *ask;
-    bool hard;      /* conformant rows alone */
-    bool one_class; /* rows of this class alone */
+    bool hard;      /* conformant rows only */
+    bool one_class; /* rows of this class only */
     uint8_t class;
-    bool same;            /* sameness counts; otherwise all rows are as one cohort */
+    bool same;            /* sameness counts; otherwise all rows are one cohort */
     uint32_t fit[LAYERS]; /* rows that fit */
     uint16_t group_max;   /* highest topology group among them */
-    uint32_t n;           /* wanted */
-    uint32_t split;       /* the slot of which not all rows are taken; NO_SLOT: there is none */
+    uint32_t n;           /* nodes wanted */
+    uint32_t split;       /* the slot whose rows are taken in part; NO_SLOT: none */
 };
 
-/* The reasons that hold, a bit for each. Whether work runs on a node and the like cannot be predicted, so
- * nothing branches on it. */
+/* The reasons against this row, one bit each. Whether work runs on a node cannot be predicted, so nothing
+ * branches on it. */
 static uint32_t place_reasons(const struct choice *c, size_t i)
 {
     const struct place_row *r = &c->rows[i];
@@ -231,8 +231,8 @@ static uint32_t place_least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Fills quotas: of the n groups with these sizes, k rows from the largest, the first among equals. All
- * when there are fewer. Returns how many are missing. */
+/* Fills quotas: takes k rows from n groups of these sizes, from the largest down, the first among equals.
+ * Takes all when there are fewer. Returns how many are missing. */
 static uint32_t take_largest(struct placer *p, size_t n, uint32_t k)
 {
     uint32_t size = 0;
@@ -267,8 +267,8 @@ static uint32_t take_drifted(struct tally *t, uint32_t k)
     return k - t->take[DRIFTED];
 }
 
-/* All others are taken, and k that drifted: first of the cohort that becomes the largest by it, then of
- * cohorts that are taken anyway, then of the largest others. */
+/* Takes all other rows, and k that drifted: first from the cohort that becomes the largest by it, then from
+ * cohorts that are in use, then from the largest others. */
 static void add_drifted(struct placer *p, uint32_t k)
 {
     struct tally *best = NULL;
@@ -299,7 +299,7 @@ static void take_same(struct choice *c)
         add_drifted(p, c->n - c->fit[PROPER]);
 }
 
-/* The cohort with the most rows that did not drift, of those that are large enough. */
+/* Takes the cohort with the most rows that did not drift, among those that are large enough. */
 static int take_one_cohort(struct choice *c, struct err *e)
 {
     struct placer *p = c->p;
@@ -342,8 +342,8 @@ static void find_split(struct choice *c)
     }
 }
 
-/* Shares k rows of those that p->topology counts among the topology groups: those that are in use, then the
- * largest, at last rows without a group. p->topology then says how many are taken. */
+/* Divides k of the rows that p->topology counts among the topology groups: groups in use first, then the
+ * largest, and at last rows without a group. p->topology then holds how many to take. */
 static void place_share(struct choice *c, uint32_t k)
 {
     struct placer *p = c->p;
@@ -367,7 +367,8 @@ static void clear_topology(struct choice *c)
     memset(c->p->in_use, 0, n * sizeof *c->p->in_use);
 }
 
-/* The order within a topology group: what was repaired lately is likelier to fail than what lacks room. */
+/* The order within a topology group: a node that was repaired lately is likelier to fail than one that lacks
+ * room. */
 static unsigned rank_of(const struct place_row *r)
 {
     return 2U * r->repaired + r->cramped;
@@ -431,8 +432,8 @@ static void place_pick(struct choice *c, struct plan *out)
 
 /* --- the nearest ----------------------------------------------------------------------------------- */
 
-/* Leaves of the rows that fit those in the fewest topology groups that suffice, and returns how many these
- * are. What all is taken of stays. */
+/* Keeps only rows in the fewest topology groups that suffice, and returns how many these groups are. Groups
+ * that are used up stay. */
 static uint32_t keep_near(struct choice *c)
 {
     struct placer *p = c->p;
@@ -465,7 +466,7 @@ static uint32_t share_milli(uint32_t part, uint32_t all)
     return (uint32_t)((uint64_t)place_least(part, all) * 1000 / all);
 }
 
-/* Counts the nodes of each cohort, and returns the largest number. */
+/* Counts the nodes of each cohort, and returns the largest count. */
 static uint32_t largest_share(const struct choice *c, const struct plan *plan)
 {
     struct placer *p = c->p;
@@ -480,7 +481,7 @@ static uint32_t largest_share(const struct choice *c, const struct plan *plan)
     return largest;
 }
 
-/* `fewest`: topology groups in which as many nodes can be had. */
+/* `fewest`: the fewest topology groups that have enough nodes. */
 static void plan_score(const struct choice *c, uint32_t fewest, struct plan *p)
 {
     const uint32_t *weight_milli = place_policies[c->ask->policy].weight_milli;
@@ -546,7 +547,7 @@ static void go_near(struct choice *c, struct plan *near)
     place_pick(c, near);
 }
 
-/* For one node, and where sameness has no weight, only nearness counts. */
+/* For one node, and for a policy that gives sameness no weight, only nearness counts. */
 static bool is_sameness_asked(const struct place_ask *ask)
 {
     return ask->n > 1 &&

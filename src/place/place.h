@@ -46,7 +46,7 @@ const char *place_policy_name(enum place_policy p); /* "hpc" */
 /* -EINVAL with the words that there are. */
 int place_policy_parse(const char *name, enum place_policy *out, struct err *e);
 
-/* Why a node is not taken, the first that holds. */
+/* The first reason that holds against a node. */
 enum place_pass {
 #define PLACE_PASS(symbol, name, what) PASS_##symbol,
 #include "place/pass.tbl"
@@ -56,13 +56,13 @@ enum place_pass {
 const char *place_pass_name(enum place_pass p); /* "held_elsewhere" */
 const char *place_pass_what(enum place_pass p);
 
-/* What placing looks at, a row a node: kept up to date by the leader, so that choosing costs one walk
- * over dense memory. */
+/* The facts that placing looks at, one row a node. The leader keeps the rows up to date, so that choosing
+ * costs one walk over dense memory. */
 struct place_row {
     uint32_t cohort; /* COHORT_NONE: a group of one */
     uint16_t group;  /* of the topology; 0: none */
     uint8_t class;   /* number of the node's class, saturated at 255 */
-    uint8_t pass;    /* PASS_NONE, or why it takes no work whoever asks */
+    uint8_t pass;    /* PASS_NONE, or why the node takes no work, whoever asks */
     bool drifted;    /* less preferred; never for a hard policy */
     bool unproven;   /* conformance unknown: never for a hard policy */
     bool repaired;   /* a remedy was tried on it within a day */
@@ -72,14 +72,14 @@ struct place_row {
 struct place_ask {
     size_t n; /* nodes wanted, at least 1 */
     enum place_policy policy;
-    bool require_conformance; /* one cohort, or nothing */
+    bool require_conformance; /* all nodes of one cohort, or an error */
     int class;                /* only nodes of this class; -1: any */
-    const uint8_t *among;     /* a byte for each row: not zero: may be taken; NULL: all */
+    const uint8_t *among;     /* a byte for each row; not zero: it may be taken; NULL: all may */
 };
 
 struct place_group {
     uint32_t cohort;
-    uint32_t n; /* chosen of it */
+    uint32_t n; /* nodes chosen from it */
 };
 
 struct place_score {
@@ -97,7 +97,7 @@ struct place_answer {
         *groups; /* most nodes first, then by number; COHORT_NONE once, at the end, for all groups of one */
     size_t n_topology; /* topology groups among the chosen */
     uint32_t
-        passed[PASSES]; /* nodes passed over, by reason; those that fit and were not needed are PASS_NONE */
+        passed[PASSES]; /* nodes that were not taken, by reason; PASS_NONE: they fit and were not needed */
 };
 void place_answer_fini(struct place_answer *a);
 
@@ -106,8 +106,8 @@ struct placer;
 struct placer *placer_create(void);
 void placer_destroy(struct placer *p);
 
-/* Chooses. -EINVAL for n = 0; -ENODEV when fewer nodes fit (the sentence has the numbers; `passed` is
- * filled); -EMEDIUMTYPE ("conformance_mismatch") when enough fit, but not of one cohort, and that is
+/* Chooses nodes. -EINVAL for n = 0; -ENODEV when fewer nodes fit (the sentence has the numbers; `passed` is
+ * filled); -EMEDIUMTYPE ("conformance_mismatch") when enough nodes fit but are not of one cohort, and that is
  * required. */
 int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, const struct place_ask *ask,
                  struct place_answer *out, struct err *e);

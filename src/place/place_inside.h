@@ -8,7 +8,7 @@
 struct place_policy_row {
     const char *name;
     uint32_t weight_milli[PLACE_TERMS]; /* of each term in the score */
-    bool hard;                          /* a placement that does not keep to the policy is refused */
+    bool hard;                          /* a placement that violates the policy is refused */
 };
 extern const struct place_policy_row place_policies[PLACE_POLICIES];
 
