@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <openssl/err.h>
@@ -200,6 +201,8 @@ static int read_ssh(const char *bytes, size_t len, certificate_fn *fn, void *arg
 
 int certificates_read(const char *bytes, size_t len, certificate_fn *fn, void *arg, struct err *e)
 {
+    assert(bytes || len == 0);
+    assert(fn);
     BIO *in = len <= INT_MAX ? BIO_new_mem_buf(bytes, (int)len) : NULL;
     int pem = in ? read_pem(in, fn, arg) : -EINVAL;
     int ssh = pem < 0 ? pem : read_ssh(bytes, len, fn, arg);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ struct wall wall_now(void)
 
 int span_parse(const char *text, struct span *out, struct err *e)
 {
+    assert(text && out);
     size_t digits = strspn(text, "0123456789");
     const char *unit = text + digits;
     int64_t per = *unit == '\0' ? SECOND_NS : 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/conf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -222,6 +223,8 @@ static int parse_lines(struct parser *p, char *bytes, size_t len, enum conf_form
 int conf_parse(const char *path, const char *bytes, size_t len, enum conf_form form, struct conf *c,
                struct err *e)
 {
+    assert(path && c);
+    assert(bytes || len == 0);
     *c = (struct conf){0};
     if (len > CONF_FILE_BYTES_MAX)
         return err_set(e, -E2BIG, "%s: more than %d bytes", path, CONF_FILE_BYTES_MAX);
@@ -301,6 +304,7 @@ int conf_read_bytes(const char *path, struct text *bytes, struct err *e)
 
 int conf_read(const char *path, enum conf_form form, struct conf *c, struct err *e)
 {
+    assert(path && c);
     *c = (struct conf){0};
     CLEANUP_TEXT struct text bytes = {0};
     int r = conf_read_bytes(path, &bytes, e);
@@ -310,6 +314,7 @@ int conf_read(const char *path, enum conf_form form, struct conf *c, struct err 
 int conf_unknown_key(const struct conf *c, const struct conf_line *line, const char *key,
                      const char *const *known, size_t n, struct err *e)
 {
+    assert(c && line && key);
     const char *near = text_nearest(key, known, n);
     if (near)
         return err_set(e, -EINVAL, "%s:%d: unknown key \"%.80s\"; the nearest known is \"%s\"", c->path,

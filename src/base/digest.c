@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest.h"
 
+#include <assert.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ uint64_t digest_fnv(uint64_t sum, const void *bytes, size_t len)
 
 void digest_random(void *out, size_t len)
 {
+    assert(out || len == 0);
     if (RAND_bytes(out, (int)len) != 1) {
         fputs("the system has no random numbers\n", stderr);
         abort();

@@ -4,6 +4,7 @@
 #include "base/hostset.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -422,6 +423,7 @@ static void fold_rows(struct hostfold *out, const uint64_t *rows, size_t n, stru
 
 void hostfold_init(struct hostfold *f, const uint64_t *rows, size_t n, size_t dims)
 {
+    assert(n >= 1 && dims >= 1);
     *f = (struct hostfold){.dims = dims};
     struct axis *axes = mem_alloc(dims * sizeof *axes);
     size_t product = 1;

@@ -4,6 +4,7 @@
 #include "base/hostset.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ void hostlist_cleanup(struct hostlist *h)
 
 void hostlist_add(struct hostlist *h, const char *name)
 {
+    assert(name);
     if (h->n == h->cap) {
         h->cap = h->cap ? h->cap * 2 : 16;
         h->names = mem_grow(h->names, h->cap * sizeof *h->names);
@@ -104,6 +106,7 @@ void hostfolder_destroy(struct hostfolder *f)
 
 void hostfolder_add(struct hostfolder *f, const char *name)
 {
+    assert(f && name);
     hostset_add(&f->set, name, strlen(name));
 }
 

@@ -4,6 +4,7 @@
 #include "base/hostset.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -495,6 +496,8 @@ int hostwalk_create(const char *text, size_t hosts_max, struct hostwalk **out, s
 
 int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, struct err *e)
 {
+    assert(text && h);
+    assert(h->n == 0);
     struct hostwalk *w = NULL;
     int rc = hostwalk_create(text, hosts_max, &w, e);
     for (const char *name; rc == 0 && (name = hostwalk_next(w));)

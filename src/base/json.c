@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static bool too_deep(const char *bytes, size_t len)
 
 json_t *json_read(const char *bytes, size_t len, struct err *e)
 {
+    assert(bytes || len == 0);
     if (too_deep(bytes, len)) {
         err_set(e, -EINVAL, "JSON nests deeper than %d levels", JSON_DEPTH_MAX);
         return NULL;
@@ -47,6 +49,7 @@ json_t *json_read(const char *bytes, size_t len, struct err *e)
 
 int json_take_string(const json_t *object, const char *key, const char **out, struct err *e)
 {
+    assert(key && out);
     const json_t *v = json_object_get(object, key);
     if (!v)
         return err_set(e, -ENOENT, "\"%s\" is missing", key);
@@ -64,6 +67,7 @@ const char *json_text(const json_t *object, const char *key)
 
 int json_take_u64(const json_t *object, const char *key, uint64_t max, uint64_t *out, struct err *e)
 {
+    assert(key && out);
     const json_t *v = json_object_get(object, key);
     if (!v)
         return err_set(e, -ENOENT, "\"%s\" is missing", key);
@@ -76,6 +80,7 @@ int json_take_u64(const json_t *object, const char *key, uint64_t max, uint64_t 
 
 int json_take_bool(const json_t *object, const char *key, bool *out, struct err *e)
 {
+    assert(key && out);
     const json_t *v = json_object_get(object, key);
     if (!v)
         return err_set(e, -ENOENT, "\"%s\" is missing", key);
@@ -85,11 +90,32 @@ int json_take_bool(const json_t *object, const char *key, bool *out, struct err 
     return 0;
 }
 
+/* jansson's iterators take an object that may be changed, and change nothing. */
+static json_t *json_iterable(const json_t *object)
+{
+    const union {
+        const json_t *read;
+        json_t *walked;
+    } same = {.read = object};
+    return same.walked;
+}
+
+void *json_first(const json_t *object)
+{
+    return json_object_iter(json_iterable(object));
+}
+
+void *json_next(const json_t *object, void *at)
+{
+    return json_object_iter_next(json_iterable(object), at);
+}
+
 int json_only_keys(const json_t *object, const char *const *keys, size_t n, struct err *e)
 {
+    assert(keys || n == 0);
     const char *key;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
+    JSON_OBJECT_EACH (object, key, value) {
         bool known = false;
         for (size_t i = 0; i < n && !known; i++)
             known = strcmp(keys[i], key) == 0;
@@ -105,6 +131,7 @@ int json_only_keys(const json_t *object, const char *const *keys, size_t n, stru
 
 char *json_write(const json_t *value)
 {
+    assert(value);
     char *s =
         json_dumps(value, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
     return s ? s : mem_dup("null");

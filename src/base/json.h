@@ -35,6 +35,16 @@ const char *json_text(const json_t *object, const char *key);
  * the nearest known key. */
 int json_only_keys(const json_t *object, const char *const *keys, size_t n, struct err *e);
 
+/* Walks the members of an object in their order of insertion: jansson's json_object_foreach, for an object
+ * that is only read. `key` is a const char *, `value` a json_t *. NULL, and what is not an object, has no
+ * members. */
+void *json_first(const json_t *object);
+void *json_next(const json_t *object, void *at);
+#define JSON_OBJECT_EACH(object, key, value)                                                             \
+    for (void *key##_at_ = json_first(object); key##_at_ && ((key) = json_object_iter_key(key##_at_)) && \
+                                               ((value) = json_object_iter_value(key##_at_));            \
+         key##_at_ = json_next(object, key##_at_))
+
 /* Writes compact text: keys in their order of insertion, decimals with 15 digits (so that 863.8 stays 863.8).
  * The caller frees it. */
 char *json_write(const json_t *value);

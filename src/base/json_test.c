@@ -134,6 +134,20 @@ static void what_is_no_string_is_an_empty_text(void **state)
     assert_string_equal(json_text(NULL, "s"), "");
 }
 
+static void members_are_walked_in_order(void **state)
+{
+    CLEANUP_JSON json_t *o = read_text("{\"b\":1,\"a\":2}", NULL);
+    const json_t *read = o, *array = NULL;
+    CLEANUP_TEXT struct text t = {0};
+    const char *key;
+    json_t *value;
+    JSON_OBJECT_EACH (read, key, value)
+        text_printf(&t, "%s=%d ", key, (int)json_integer_value(value));
+    assert_string_equal(t.s, "b=1 a=2 ");
+    JSON_OBJECT_EACH (array, key, value)
+        fail();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,7 +155,7 @@ int main(void)
         cmocka_unit_test(everything_else_is_refused),         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(brackets_in_strings_are_no_depth),   cmocka_unit_test(values_are_taken_by_type),
         cmocka_unit_test(absent_keys_leave_the_default),      cmocka_unit_test(unknown_keys_are_named),
-        cmocka_unit_test(text_is_compact_and_in_order),
+        cmocka_unit_test(text_is_compact_and_in_order),       cmocka_unit_test(members_are_walked_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static bool range_read(const char *text, size_t len, struct range *out)
 
 int network_check(const char *list, struct err *e)
 {
+    assert(list);
     struct range r;
     if (strlen(list) > NETWORK_BYTES_MAX)
         return err_set(e, -EINVAL, "ranges of addresses of more than %d bytes", NETWORK_BYTES_MAX);

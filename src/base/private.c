@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -27,6 +28,7 @@ static int mode_check(const char *path, const struct stat *st, enum private_acce
 
 int private_check(const char *path, enum private_access access, struct err *e)
 {
+    assert(path);
     struct stat st;
     if (stat(path, &st))
         return err_set(e, -errno, "%s: %s", path, strerror(errno));

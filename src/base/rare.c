@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/rare.h"
 
+#include <assert.h>
+
 bool rare_may(struct rare *r, unsigned most)
 {
+    assert(r && most > 0);
     if (r->said == most) {
         r->more++;
         return false;

@@ -3,6 +3,7 @@
 
 #include "base/private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ static ssize_t file_read(const char *path, char *bytes, size_t size, struct err 
 
 int secret_read(const char *path, struct text *out, struct err *e)
 {
+    assert(path && out);
     char bytes[SECRET_BYTES_MAX + 1];
     int rc = private_check(path, PRIVATE_TO_READ, e);
     ssize_t n = rc < 0 ? rc : file_read(path, bytes, sizeof bytes, e);
@@ -47,6 +49,7 @@ static size_t name_length(const char *word)
 
 int secrets_take(const char *command, struct secrets *out, const char **rest, struct err *e)
 {
+    assert(command && out && rest);
     size_t n = 0, name;
     command += strspn(command, " \t");
     while ((name = name_length(command)) > 0) {

@@ -42,6 +42,23 @@ char *mem_dup(const char *s)
     return s ? mem_dup_len(s, strlen(s)) : NULL;
 }
 
+char *mem_dup_all(const char **const texts[], size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += *texts[i] ? strlen(*texts[i]) + 1 : 0;
+    char *all = bytes > 0 ? mem_alloc(bytes) : NULL, *to = all;
+    for (size_t i = 0; i < n; i++) {
+        if (!*texts[i])
+            continue;
+        size_t len = strlen(*texts[i]) + 1;
+        memcpy(to, *texts[i], len);
+        *texts[i] = to;
+        to += len;
+    }
+    return all;
+}
+
 void mem_cleanup_free(void *p)
 {
     free(*(void **)p);
@@ -80,6 +97,7 @@ char *text_room(struct text *t, size_t more)
 
 void text_add_bytes(struct text *t, const void *bytes, size_t len)
 {
+    assert(bytes || len == 0);
     char *at = text_room(t, len);
     if (len)
         memcpy(at, bytes, len);
@@ -160,6 +178,7 @@ bool text_misleads(uint32_t c)
 
 size_t text_line(char *out, size_t size, const char *s)
 {
+    assert(out && size > 0);
     size_t n = 0;
     for (size_t width; *s; s += width ? width : 1) {
         uint32_t c = text_character(s, &width);
@@ -235,6 +254,8 @@ char *text_take(struct text *t)
 
 int text_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *out, struct err *e)
 {
+    assert(s && out);
+    assert(min <= max);
     uint64_t n = 0;
     bool good = *s != '\0';
     for (const char *p = s; good && *p; p++) {
@@ -250,6 +271,7 @@ int text_parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *out, str
 
 int text_parse_milli(const char *s, uint64_t *out, struct err *e)
 {
+    assert(s && out);
     size_t whole = strspn(s, "0123456789");
     const char *frac = s[whole] == '.' ? s + whole + 1 : s + whole;
     size_t digits = strspn(frac, "0123456789");
@@ -266,6 +288,7 @@ int text_parse_milli(const char *s, uint64_t *out, struct err *e)
 
 int text_parse_bool(const char *s, bool *out, struct err *e)
 {
+    assert(s && out);
     static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcasecmp(s, words[i]) == 0) {
@@ -312,6 +335,7 @@ static size_t text_distance(const char *a, const char *b)
 
 const char *text_nearest(const char *word, const char *const *words, size_t n)
 {
+    assert(words || n == 0);
     size_t len = strlen(word);
     if (len > NEAREST_BYTES_MAX)
         return NULL;

@@ -71,6 +71,9 @@ void *mem_must(void *p);       /* returns p, which is not NULL */
 void *mem_alloc(size_t bytes); /* zeroed */
 void *mem_grow(void *p, size_t bytes);
 char *mem_dup(const char *s); /* NULL gives NULL */
+/* Copies n texts, each of which may be NULL, into one piece of memory, and lets them point into it. Returns
+ * it for the caller to free; NULL when all are NULL. */
+char *mem_dup_all(const char **const texts[], size_t n);
 char *mem_dup_len(const char *s, size_t len);
 
 /* Calls free() at the end of the scope:  CLEANUP_FREE char *s = ...; STEAL(s) gives it away. */

@@ -234,6 +234,22 @@ static void a_line_is_text(void **state)
     assert_string_equal(e.msg, "not UTF-8 at byte 2");
 }
 
+static void several_texts_are_copied_as_one(void **state)
+{
+    char first[] = "state";
+    const char *a = first, *b = NULL, *c = "";
+    const char **const texts[] = {&a, &b, &c};
+    char *all = mem_dup_all(texts, 3);
+    first[0] = 'S';
+    assert_ptr_equal(a, all);
+    assert_string_equal(a, "state");
+    assert_null(b);
+    assert_string_equal(c, "");
+    free(all);
+    a = c = NULL;
+    assert_null(mem_dup_all(texts, 3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +267,7 @@ int main(void)
         cmocka_unit_test(the_nearest_word_is_found),
         cmocka_unit_test(a_word_is_found_among_others),
         cmocka_unit_test(memory_is_zeroed_and_copied),
+        cmocka_unit_test(several_texts_are_copied_as_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,8 @@ void beat_correct(struct beat *b, struct mono at)
         b->heard = at;
 }
 
-enum liveness beat_judge(const struct beat *b, struct mono now, struct mono known, const struct patience *p)
+enum liveness beat_judge(const struct beat *b, struct mono now, struct mono known,
+                         const struct beat_timeouts *p)
 {
     if (mono_sub(known, b->heard).ns >= p->silent.ns || b->liveness == LIVENESS_SILENT)
         return LIVENESS_SILENT;
@@ -84,7 +85,7 @@ enum liveness beat_judge(const struct beat *b, struct mono now, struct mono know
     return mono_sub(now, b->heard).ns >= p->late.ns ? LIVENESS_LATE : LIVENESS_LIVE;
 }
 
-struct mono beat_due(const struct beat *b, const struct patience *p)
+struct mono beat_due(const struct beat *b, const struct beat_timeouts *p)
 {
     if (b->liveness == LIVENESS_SILENT)
         return (struct mono){INT64_MAX};

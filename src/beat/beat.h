@@ -38,7 +38,7 @@ struct beat {
 };
 
 /* How long silence may last. */
-struct patience {
+struct beat_timeouts {
     struct span late;
     struct span silent;
 };
@@ -72,10 +72,11 @@ void beat_correct(struct beat *b, struct mono at);
 /* What the node's silence at `now` means. `known` is the moment up to which the listener knows of the
  * silence: `now`, or the moment when the collector was last heard. unheard stays unheard until the window is
  * over; silent stays silent until the node is heard, even when its timeouts have grown. */
-enum liveness beat_judge(const struct beat *b, struct mono now, struct mono known, const struct patience *p);
+enum liveness beat_judge(const struct beat *b, struct mono now, struct mono known,
+                         const struct beat_timeouts *p);
 
 /* When the meaning of its silence changes next, if nothing is heard; INT64_MAX for never. */
-struct mono beat_due(const struct beat *b, const struct patience *p);
+struct mono beat_due(const struct beat *b, const struct beat_timeouts *p);
 
 /* Reads 16 hex characters. False for anything else and for zero. */
 bool beat_parse_instance(const char *text, uint64_t *out);

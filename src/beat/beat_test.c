@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const struct patience patience = {{INT64_C(30000000000)}, {INT64_C(90000000000)}};
+static const struct beat_timeouts patience = {{INT64_C(30000000000)}, {INT64_C(90000000000)}};
 
 static struct mono at(int64_t s)
 {
@@ -159,7 +159,7 @@ static void test_an_excuse_is_a_window_and_no_heartbeat(void **state)
 
 static void test_only_a_heartbeat_ends_silence(void **state)
 {
-    const struct patience more = {{INT64_C(1000000000000)}, {INT64_C(2000000000000)}};
+    const struct beat_timeouts more = {{INT64_C(1000000000000)}, {INT64_C(2000000000000)}};
     struct beat b = opened(1);
     b.liveness = beat_judge(&b, at(90), at(90), &patience);
     assert_int_equal(b.liveness, LIVENESS_SILENT);

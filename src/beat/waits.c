@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "beat/waits.h"
 
+#include <assert.h>
+
 /* Time for dialling, a handshake and the first frames, on a busy network and a busy machine. */
 static const struct span GREETING = {INT64_C(2) * 1000000000};
 
@@ -44,6 +46,8 @@ struct span waits_least_timeout(struct span interval)
 
 void waits_of(struct span interval, struct span late, struct span timeout, struct waits *out)
 {
+    assert(out);
+    assert(interval.ns >= 0);
     struct span i = interval.ns > 0 ? interval : NO_INTERVAL;
     struct span half = waits_times(waits_beyond(timeout, i), 1, 2);
     struct waits w = {.timeout = timeout, .missed = waits_missed(i)};

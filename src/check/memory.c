@@ -115,7 +115,7 @@ void memory_restore(struct memory *m, const json_t *kept)
 {
     const char *name;
     json_t *number;
-    json_object_foreach ((json_t *)(uintptr_t)kept, name, number)
+    JSON_OBJECT_EACH (kept, name, number)
         if (json_is_integer(number))
             memory_keep(m, name, (int64_t)json_integer_value(number));
     m->news = false;

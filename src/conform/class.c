@@ -5,6 +5,7 @@
  */
 #include "conform/class.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -207,6 +208,7 @@ static const char *const lost_work_names[] = {
 
 const char *lost_work_name(enum lost_work l)
 {
+    assert((size_t)l < sizeof lost_work_names / sizeof *lost_work_names);
     return lost_work_names[l];
 }
 
@@ -346,6 +348,7 @@ static void class_append(struct classes *c, const struct node_class *k)
 int classes_add(struct classes *c, const struct class_key *keys, size_t n, unsigned partition_max,
                 struct err *e)
 {
+    assert(keys || n == 0);
     struct node_class k = {0};
     int rc = read_class(&k, keys, n, partition_max, e);
     if (rc == 0)

@@ -8,6 +8,7 @@
 
 #include "base/table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +19,14 @@ struct group {
     UT_hash_handle hh;
 };
 
-struct seat {
+struct ring_place {
     uint32_t cohort; /* the cohort's number; COHORT_NONE: prev and next mean nothing */
     uint32_t next, prev;
 };
 
 struct cohorts {
-    struct seat *seats; /* by node */
-    uint32_t n_seats;
+    struct ring_place *places; /* by node */
+    uint32_t n_places;
     struct group *by_id;
     struct group **by_number;        /* from 1 to number_max; NULL: free */
     uint32_t number_max, number_cap; /* numbers */
@@ -50,7 +51,7 @@ void cohorts_destroy(struct cohorts *c)
     free(c->heap);
     free(c->by_number);
     free(c->free_numbers);
-    free(c->seats);
+    free(c->places);
     free(c);
 }
 
@@ -137,26 +138,26 @@ static void group_remove(struct cohorts *c, struct group *g)
 /* --- nodes ----------------------------------------------------------------------------------------- */
 
 /* Makes room for the node; an eighth more than needed, so that a node costs at most 14 bytes. */
-static void seat_make(struct cohorts *c, uint32_t node)
+static void place_make(struct cohorts *c, uint32_t node)
 {
-    if (node < c->n_seats)
+    if (node < c->n_places)
         return;
     uint32_t n = node + 1 + node / 8;
-    c->seats = mem_grow(c->seats, n * sizeof *c->seats);
-    memset(c->seats + c->n_seats, 0, (n - c->n_seats) * sizeof *c->seats);
-    c->n_seats = n;
+    c->places = mem_grow(c->places, n * sizeof *c->places);
+    memset(c->places + c->n_places, 0, (n - c->n_places) * sizeof *c->places);
+    c->n_places = n;
 }
 
 static void cohort_join(struct cohorts *c, uint32_t node, struct group *g)
 {
-    struct seat *s = &c->seats[node];
+    struct ring_place *s = &c->places[node];
     if (g->cohort.n == 0) {
         s->next = s->prev = node;
     } else {
         s->next = g->ring;
-        s->prev = c->seats[g->ring].prev;
-        c->seats[s->prev].next = node;
-        c->seats[s->next].prev = node;
+        s->prev = c->places[g->ring].prev;
+        c->places[s->prev].next = node;
+        c->places[s->next].prev = node;
     }
     s->cohort = g->cohort.number;
     g->ring = node;
@@ -166,14 +167,14 @@ static void cohort_join(struct cohorts *c, uint32_t node, struct group *g)
 
 static void cohort_leave(struct cohorts *c, uint32_t node)
 {
-    struct seat *s = &c->seats[node];
+    struct ring_place *s = &c->places[node];
     if (s->cohort == COHORT_NONE)
         return;
     struct group *g = c->by_number[s->cohort];
     s->cohort = COHORT_NONE;
     g->ring = s->next;
-    c->seats[s->prev].next = s->next;
-    c->seats[s->next].prev = s->prev;
+    c->places[s->prev].next = s->next;
+    c->places[s->next].prev = s->prev;
     if (--g->cohort.n == 0)
         group_remove(c, g);
     else
@@ -182,7 +183,8 @@ static void cohort_leave(struct cohorts *c, uint32_t node)
 
 void cohorts_set(struct cohorts *c, uint32_t node, const struct fingerprint *id)
 {
-    seat_make(c, node);
+    assert(node != UINT32_MAX);
+    place_make(c, node);
     const struct cohort *was = cohorts_of(c, node);
     if (!id) {
         cohort_leave(c, node);
@@ -197,7 +199,7 @@ void cohorts_set(struct cohorts *c, uint32_t node, const struct fingerprint *id)
 
 uint32_t cohorts_number_of(const struct cohorts *c, uint32_t node)
 {
-    return node < c->n_seats ? c->seats[node].cohort : (uint32_t)COHORT_NONE;
+    return node < c->n_places ? c->places[node].cohort : (uint32_t)COHORT_NONE;
 }
 
 const struct cohort *cohorts_by_number(const struct cohorts *c, uint32_t number)
@@ -252,7 +254,7 @@ void cohort_each(const struct cohorts *c, const struct cohort *k, cohort_node_fn
 {
     uint32_t node = c->by_number[k->number]->ring;
     for (uint32_t left = k->n; left > 0; left--) {
-        uint32_t next = c->seats[node].next;
+        uint32_t next = c->places[node].next;
         fn(arg, node);
         node = next;
     }

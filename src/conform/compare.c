@@ -10,6 +10,7 @@
  */
 #include "conform/class.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static const char *const severity_names[SEVERITIES] = {
 
 const char *severity_name(enum severity s)
 {
+    assert((size_t)s < sizeof severity_names / sizeof *severity_names);
     return severity_names[s];
 }
 
@@ -202,9 +204,10 @@ struct fingerprint class_fingerprint(const struct node_class *k, const struct li
     struct components counting = {.sorted = true};
     CLEANUP_FREE struct component *list = counting.list = mem_alloc((g->n + 1) * sizeof *list);
     CLEANUP_FREE char *rules = what_counts(k);
+    char head[] = " counts";
     *unknown = 0;
     if (*rules) /* not the name of a component, and sorted before all of them */
-        list[counting.n++] = (struct component){.name = (char *)(uintptr_t) " counts", .value = rules};
+        list[counting.n++] = (struct component){.name = head, .value = rules};
     for (uint32_t i = 0; i < g->n; i++) {
         const struct component *c = g->components[i];
         if (c->state == COMPONENT_ABSENT || class_severity(k, c->name) == SEVERITY_IGNORE)
@@ -275,6 +278,7 @@ static bool compare_count(void *arg, const struct difference *d)
 struct comparison class_count(const struct node_class *k, const struct listing *expected,
                               const struct listing *actual)
 {
+    assert(expected->known && actual->known);
     struct comparison c = {0};
     class_compare(k, expected, actual, compare_count, &c);
     return c;

@@ -80,6 +80,8 @@ static int check_room(const struct components *c, const char *name, size_t bytes
 int components_add(struct components *c, const char *name, enum component_state state, const char *value,
                    struct err *e)
 {
+    assert(name);
+    assert(state <= COMPONENT_UNKNOWN);
     int rc = check_name(name, e);
     if (rc == 0)
         rc = check_value(name, state, value, e);
@@ -213,6 +215,7 @@ char *fingerprint_list(const struct fingerprint *f, char out[static FINGERPRINT_
 
 bool fingerprint_parse(const char *hex, struct fingerprint *out)
 {
+    assert(hex && out);
     if (strspn(hex, HEX) != FINGERPRINT_HEX || hex[FINGERPRINT_HEX] != '\0')
         return false;
     for (size_t i = 0; i < sizeof out->bytes; i++)
@@ -330,5 +333,6 @@ const char *component_state_name(enum component_state s)
 {
     static const char *const names[] = {
         [COMPONENT_VALUE] = "value", [COMPONENT_ABSENT] = "absent", [COMPONENT_UNKNOWN] = "unknown"};
+    assert((size_t)s < sizeof names / sizeof *names);
     return names[s];
 }

@@ -3,6 +3,7 @@
 
 #include "base/table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,9 +76,9 @@ static struct interned *intern_add(struct listings *l, const struct component *c
     return i;
 }
 
-static void intern_unref(struct listings *l, const struct component *c)
+static void intern_unref(struct listings *l, struct component *c)
 {
-    struct interned *i = (struct interned *)(uintptr_t)c;
+    struct interned *i = (struct interned *)(void *)c;
     if (--i->refs > 0)
         return;
     l->bytes -= interned_bytes(c);
@@ -176,6 +177,7 @@ static void listing_take(struct listings *l, struct listing *g, const struct com
 
 int listing_fill(struct listings *l, struct listing *g, const struct components *c, struct err *e)
 {
+    assert(c->sorted);
     if (g->known)
         return 0;
     struct fingerprint has = components_fingerprint(c);
@@ -208,6 +210,7 @@ static int listing_copy(struct components *to, const struct listing *g, bool red
 struct listing *listings_join(struct listings *l, const struct listing *own, const struct listing *redfish,
                               struct err *e)
 {
+    assert(own->known && redfish->known);
     struct components both = {0};
     struct listing *g = NULL;
     int rc = listing_copy(&both, own, false, e);
@@ -236,6 +239,7 @@ static int name_against(const void *name, const void *component)
 
 const struct component *listing_find(const struct listing *g, const char *name)
 {
+    assert(g->known);
     if (g->n == 0)
         return NULL;
     const struct component *const *found =
@@ -264,6 +268,7 @@ const struct component *listing_look(const struct listing *g, const char *name)
 
 void listing_format(const struct listing *g, struct text *t)
 {
+    assert(g->known);
     struct components view = {.n = g->n, .sorted = true};
     CLEANUP_FREE struct component *list = view.list = mem_alloc(g->n * sizeof *list);
     for (uint32_t i = 0; i < g->n; i++)

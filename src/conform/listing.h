@@ -19,8 +19,8 @@ struct listing {
     bool known; /* n and components are valid */
     uint32_t refs;
     uint32_t n;
-    uint32_t n_unknown;                  /* components that could not be read */
-    const struct component **components; /* sorted by name; interned: equal pointers are equal */
+    uint32_t n_unknown;            /* components that could not be read */
+    struct component **components; /* sorted by name; interned: equal pointers are equal */
 };
 
 struct listings;

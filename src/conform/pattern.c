@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static size_t pattern_rarest(const char *pattern, const uint32_t *count)
 
 struct patterns *patterns_create(const char *const *list, size_t n)
 {
+    assert(n <= UINT16_MAX);
     struct patterns *p = mem_alloc(sizeof *p);
     CLEANUP_FREE uint32_t *count = mem_alloc(BUCKETS * sizeof *count);
     p->list = mem_alloc((n + 1) * sizeof *p->list);

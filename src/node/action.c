@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/action.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 

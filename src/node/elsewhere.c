@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/elsewhere.h"
 
-#include <stdint.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *elsewhere_where_name(enum elsewhere_where w)
 {
     static const char *const names[ELSEWHERES] = {"slurm", "ochami", "bmc"};
+    assert((size_t)w < sizeof names / sizeof *names);
     return names[w];
 }
 
 const char *elsewhere_state_name(enum elsewhere_state s)
 {
     static const char *const names[] = {"nobody", "unknown", "held"};
+    assert((size_t)s < sizeof names / sizeof *names);
     return names[s];
 }
 
 void elsewhere_fini(struct elsewhere *e)
 {
-    free((char *)(uintptr_t)e->how);
-    free((char *)(uintptr_t)e->by);
-    free((char *)(uintptr_t)e->why);
+    free(e->texts);
     *e = (struct elsewhere){.where = e->where};
 }
 
@@ -32,14 +32,14 @@ static bool is_same(const char *a, const char *b)
 
 bool elsewhere_set(struct elsewhere *e, const struct elsewhere *now)
 {
+    assert(e != now);
     bool lasts = e->state == now->state && e->out == now->out && is_same(e->how, now->how) &&
                  is_same(e->by, now->by) && is_same(e->why, now->why);
     if (lasts && (now->since.ns == 0 || now->since.ns == e->since.ns || now->state == ELSEWHERE_UNKNOWN))
         return false;
     struct elsewhere copy = *now;
-    copy.how = mem_dup(now->how);
-    copy.by = mem_dup(now->by);
-    copy.why = mem_dup(now->why);
+    const char **const texts[] = {&copy.how, &copy.by, &copy.why};
+    copy.texts = mem_dup_all(texts, sizeof texts / sizeof *texts);
     elsewhere_fini(e);
     *e = copy;
     return true;
@@ -47,6 +47,7 @@ bool elsewhere_set(struct elsewhere *e, const struct elsewhere *now)
 
 void elsewhere_say_out(const struct elsewhere *e, struct text *t)
 {
+    assert(e->how);
     text_printf(t, "%s: %s%s%s%s%s", elsewhere_where_name(e->where), e->how, e->by ? " by " : "",
                 e->by ? e->by : "", e->why ? ": " : "", e->why ? e->why : "");
 }

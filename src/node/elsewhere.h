@@ -32,6 +32,7 @@ struct elsewhere {
     const char *how;   /* held or out: "drained", "reserved"; else NULL */
     const char *by;    /* the user who holds it; NULL when unknown */
     const char *why;   /* the holder's own words, or a reservation's name; NULL without */
+    char *texts;       /* the three, once they are owned; else NULL */
 };
 
 void elsewhere_fini(struct elsewhere *e);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct {
@@ -18,26 +19,31 @@ static const struct {
 
 const char *ended_name(enum ended d)
 {
+    assert((size_t)d < sizeof rows / sizeof *rows);
     return rows[d].name;
 }
 
 const char *ended_what(enum ended d)
 {
+    assert((size_t)d < sizeof rows / sizeof *rows);
     return rows[d].what;
 }
 
 const char *ended_code(enum ended d)
 {
+    assert((size_t)d < sizeof rows / sizeof *rows);
     return rows[d].code;
 }
 
 bool ended_is_own(enum ended d)
 {
+    assert((size_t)d < sizeof rows / sizeof *rows);
     return rows[d].own;
 }
 
 int ended_stands_h(enum ended d)
 {
+    assert((size_t)d < sizeof rows / sizeof *rows);
     return rows[d].stands_h;
 }
 

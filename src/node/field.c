@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -20,6 +21,7 @@ const struct field_row *field_get(enum field f)
 
 int field_find(const char *name, enum field *out, struct err *e)
 {
+    assert(name && out);
     const char *names[FIELDS];
     for (int i = 0; i < FIELDS; i++) {
         names[i] = rows[i].name;

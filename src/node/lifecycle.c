@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/lifecycle.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct {
@@ -40,11 +41,13 @@ static const enum by moves[STEPS][STEPS] = {
 
 const char *step_name(enum step s)
 {
+    assert((size_t)s < sizeof steps / sizeof *steps);
     return steps[s].name;
 }
 
 const char *step_what(enum step s)
 {
+    assert((size_t)s < sizeof steps / sizeof *steps);
     return steps[s].what;
 }
 
@@ -61,6 +64,7 @@ bool step_parse(const char *name, enum step *out)
 
 enum lifecycle step_lifecycle(enum step s)
 {
+    assert((size_t)s < sizeof steps / sizeof *steps);
     return steps[s].lifecycle;
 }
 
@@ -76,6 +80,7 @@ bool step_may_alone(enum step from, enum step to)
 
 enum lifecycle lifecycle_of(const struct agreed *a)
 {
+    assert(a);
     if (!a->listed)
         return LIFECYCLE_UNLISTED;
     enum lifecycle repairing = steps[a->step].lifecycle;
@@ -98,6 +103,7 @@ enum lifecycle lifecycle_of(const struct agreed *a)
 
 const char *lifecycle_name(enum lifecycle l)
 {
+    assert((size_t)l < sizeof rows / sizeof *rows);
     return rows[l].name;
 }
 
@@ -108,29 +114,34 @@ const char *lifecycle_word(enum lifecycle l, enum work w)
 
 const char *lifecycle_what(enum lifecycle l)
 {
+    assert((size_t)l < sizeof rows / sizeof *rows);
     return rows[l].what;
 }
 
 const char *liveness_name(enum liveness l)
 {
     static const char *const names[] = {"unheard", "live", "late", "silent"};
+    assert((size_t)l < sizeof names / sizeof *names);
     return names[l];
 }
 
 const char *work_name(enum work w)
 {
     static const char *const names[] = {"unknown", "idle", "busy"};
+    assert((size_t)w < sizeof names / sizeof *names);
     return names[w];
 }
 
 const char *conformance_name(enum conformance c)
 {
     static const char *const names[] = {"unknown", "conformant", "drifted"};
+    assert((size_t)c < sizeof names / sizeof *names);
     return names[c];
 }
 
 const char *why_words(enum why reason)
 {
+    assert((size_t)reason < sizeof whys / sizeof *whys);
     return whys[reason];
 }
 
@@ -222,6 +233,7 @@ static enum why lifecycle_explain(const struct fitness *f, struct text *why)
 
 bool lifecycle_schedulable(const struct fitness *f, struct text *why)
 {
+    assert(f);
     return lifecycle_explain(f, why) == WHYS;
 }
 

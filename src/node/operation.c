@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/operation.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ static const struct row {
 
 const char *operation_state_name(enum operation_state s)
 {
+    assert((size_t)s < sizeof rows / sizeof *rows);
     return rows[s].word;
 }
 
@@ -35,11 +37,13 @@ enum operation_state operation_state_find(const char *name)
 
 bool operation_is_open(enum operation_state s)
 {
+    assert((size_t)s < sizeof rows / sizeof *rows);
     return rows[s].phase == PHASE_OPEN;
 }
 
 bool operation_has_ended(enum operation_state s)
 {
+    assert((size_t)s < sizeof rows / sizeof *rows);
     return rows[s].phase == PHASE_ENDED;
 }
 
@@ -50,6 +54,7 @@ bool operation_was_begun(enum operation_state s)
 
 bool operation_has_text(enum operation_state s)
 {
+    assert((size_t)s < sizeof rows / sizeof *rows);
     return rows[s].member == MEMBER_TEXT;
 }
 
@@ -111,6 +116,7 @@ void operation_fini(struct operation *o)
 
 void operation_format(const struct operation_said *s, struct text *out)
 {
+    assert(s && out);
     text_printf(out, "{\"state\":\"%s\",\"id\":", rows[s->state].word);
     text_add_json(out, s->id);
     if (rows[s->state].member == MEMBER_AT)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/refusal.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct {
@@ -16,11 +17,13 @@ static const struct {
 
 const char *refusal_name(enum refusal r)
 {
+    assert((size_t)r < sizeof rows / sizeof *rows);
     return rows[r].name;
 }
 
 const char *refusal_what(enum refusal r)
 {
+    assert((size_t)r < sizeof rows / sizeof *rows);
     return rows[r].what;
 }
 
@@ -34,5 +37,6 @@ enum refusal refusal_find(const char *name)
 
 bool refusal_bars(enum refusal r)
 {
+    assert((size_t)r < sizeof rows / sizeof *rows);
     return rows[r].bars;
 }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,15 +78,15 @@ static struct report report_derive(const json_t *inventory)
     return r;
 }
 
-static int report_apply(json_t *inventory, const json_t *set, const json_t *unset, struct err *e)
+static int report_apply(json_t *inventory, json_t *set, const json_t *unset, struct err *e)
 {
     if ((set && !json_is_object(set)) || (unset && !json_is_array(unset)))
         return err_set(e, -EINVAL, "an inventory whose \"set\" is no object or whose \"unset\" is no array");
     if (set)
-        json_object_update(inventory, (json_t *)(uintptr_t)set);
+        json_object_update(inventory, set);
     size_t i;
     json_t *key;
-    json_array_foreach ((json_t *)(uintptr_t)unset, i, key) {
+    json_array_foreach (unset, i, key) {
         if (!json_is_string(key))
             return err_set(e, -EINVAL, "an inventory whose \"unset\" holds something else than names");
         json_object_del(inventory, json_string_value(key));
@@ -95,6 +96,7 @@ static int report_apply(json_t *inventory, const json_t *set, const json_t *unse
 
 int report_update(struct report *r, const json_t *message, struct err *e)
 {
+    assert(r && message);
     const char *hash = "";
     bool full = false;
     json_take_bool(message, "full", &full, NULL);

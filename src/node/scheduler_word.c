@@ -3,32 +3,38 @@
 
 #include "base/text.h"
 
-#include <stdint.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Most readings repeat the one before, so an equal text is kept. */
-static void scheduler_word_put(const char **out, const char *text)
-{
-    if (*out && text && strcmp(*out, text) == 0)
-        return;
-    free((char *)(uintptr_t)*out);
-    *out = mem_dup(text);
-}
-
 void scheduler_word_fini(struct scheduler_word *s)
 {
-    scheduler_word_put(&s->state, NULL);
-    scheduler_word_put(&s->reason, NULL);
-    scheduler_word_put(&s->by, NULL);
+    free(s->texts);
     *s = (struct scheduler_word){0};
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Most readings repeat the one before, so equal texts are kept. */
+static void scheduler_word_put(struct scheduler_word *s, const struct scheduler_word *now)
+{
+    if (is_same(s->state, now->state) && is_same(s->reason, now->reason) && is_same(s->by, now->by))
+        return;
+    struct scheduler_word copy = {.state = now->state, .reason = now->reason, .by = now->by};
+    const char **const texts[] = {&copy.state, &copy.reason, &copy.by};
+    copy.texts = mem_dup_all(texts, sizeof texts / sizeof *texts);
+    copy.read = s->read;
+    free(s->texts);
+    *s = copy;
 }
 
 void scheduler_word_set(struct scheduler_word *s, const struct scheduler_word *now)
 {
-    scheduler_word_put(&s->state, now->state);
-    scheduler_word_put(&s->reason, now->reason);
-    scheduler_word_put(&s->by, now->by);
+    assert(s != now);
+    scheduler_word_put(s, now);
     s->since = now->since;
     if (now->state)
         s->read = now->read;

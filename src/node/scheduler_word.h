@@ -17,6 +17,7 @@ struct scheduler_word {
     const char *reason; /* with any mark of Fettle's in it; NULL without */
     const char *by;     /* the user who set the reason; NULL when the scheduler does not say */
     struct wall since;  /* when the reason was set; ns 0: unknown */
+    char *texts;        /* the three, once they are owned; else NULL */
     struct mono read;   /* when the node was last read; ns 0: never */
 };
 

@@ -12,7 +12,9 @@ static void test_a_reading_is_copied(void **state)
 {
     char reason[] = "bad cable";
     struct scheduler_word s = {0};
-    scheduler_word_set(&s, &(struct scheduler_word){"IDLE+DRAIN", reason, "ann", {7}, {9}});
+    scheduler_word_set(&s,
+                       &(struct scheduler_word){
+                           .state = "IDLE+DRAIN", .reason = reason, .by = "ann", .since = {7}, .read = {9}});
     reason[0] = 'm';
     assert_string_equal(s.state, "IDLE+DRAIN");
     assert_string_equal(s.reason, "bad cable");
@@ -29,7 +31,8 @@ static void test_a_reading_is_copied(void **state)
 static void test_a_reading_that_failed_keeps_when_it_was_read(void **state)
 {
     struct scheduler_word s = {0};
-    scheduler_word_set(&s, &(struct scheduler_word){"IDLE", "a note", "ann", {7}, {9}});
+    scheduler_word_set(&s, &(struct scheduler_word){
+                               .state = "IDLE", .reason = "a note", .by = "ann", .since = {7}, .read = {9}});
     scheduler_word_set(&s, &(struct scheduler_word){.read = {20}});
     assert_null(s.state);
     assert_null(s.reason);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/spec.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -30,6 +31,7 @@ void spec_fini(struct spec *s)
 
 void spec_copy(struct spec *to, const struct spec *from)
 {
+    assert(to != from);
     char *os = mem_dup(from->os), *xname = mem_dup(from->xname);
     free(to->os);
     free(to->xname);
@@ -61,6 +63,7 @@ bool partition_has(const struct partition_set *p, unsigned number)
 
 void partition_add(struct partition_set *p, unsigned number)
 {
+    assert(p);
     p->bits[number / 64] |= UINT64_C(1) << (number % 64);
 }
 
@@ -93,6 +96,14 @@ static uint64_t *number_of(struct spec *s, enum field f)
     if (f == FIELD_TMP_DISK)
         return &s->tmp_disk_mb;
     return NULL;
+}
+
+static uint64_t number_get(const struct spec *s, enum field f)
+{
+    struct spec copy = *s;
+    const uint64_t *number = number_of(&copy, f);
+    assert(number);
+    return *number;
 }
 
 /* The name of a component in OpenCHAMI, which is put into URLs unchanged. */
@@ -175,6 +186,7 @@ static void spec_unset(struct spec *s, enum field f)
 
 int spec_set(struct spec *s, enum field f, const char *value, unsigned partition_max, struct err *e)
 {
+    assert(value);
     const struct field_row *row = field_get(f);
     if (!row->settable)
         return err_set(e, -EINVAL, "%s cannot be set: %s", row->name, row->what);
@@ -233,7 +245,7 @@ void spec_format(const struct spec *s, enum field f, struct text *t)
     else if (f == FIELD_SPEED)
         format_milli(s->speed_milli, t);
     else
-        text_add_u64(t, *number_of((struct spec *)(uintptr_t)s, f));
+        text_add_u64(t, number_get(s, f));
 }
 
 int spec_compare_release(const char *a, const char *b)
@@ -279,7 +291,7 @@ static void add_missing(struct text *out, const char *field, const char *has, co
 
 static void compare_number(const struct spec *s, enum field f, struct maybe has, struct text *out)
 {
-    uint64_t must = *number_of((struct spec *)(uintptr_t)s, f);
+    uint64_t must = number_get(s, f);
     if (!spec_given(s, f) || (has.known && has.value >= must))
         return;
     CLEANUP_TEXT struct text have = {0}, want = {0};
@@ -293,6 +305,7 @@ static void compare_number(const struct spec *s, enum field f, struct maybe has,
 
 bool spec_shortfall(const struct spec *s, const struct report *r, struct text *out)
 {
+    assert(s && r && out);
     text_clear(out);
     if (spec_given(s, FIELD_OS) && !(r->os && os_suffices(r->os, s->os)))
         add_missing(out, "OS", r->os, s->os);

@@ -17,11 +17,13 @@ const struct place_policy_row place_policies[PLACE_POLICIES] = {
 
 const char *place_policy_name(enum place_policy p)
 {
+    assert((size_t)p < sizeof place_policies / sizeof *place_policies);
     return place_policies[p].name;
 }
 
 int place_policy_parse(const char *name, enum place_policy *out, struct err *e)
 {
+    assert(name && out);
     CLEANUP_TEXT struct text words = {0};
     for (int p = 0; p < PLACE_POLICIES; p++) {
         if (strcmp(place_policies[p].name, name) == 0) {
@@ -41,6 +43,7 @@ static const char *const terms[PLACE_TERMS] = {
 
 const char *place_term_name(enum place_term t)
 {
+    assert((size_t)t < sizeof terms / sizeof *terms);
     return terms[t];
 }
 
@@ -54,10 +57,12 @@ static const struct {
 
 const char *place_pass_name(enum place_pass p)
 {
+    assert((size_t)p < sizeof passes / sizeof *passes);
     return passes[p].name;
 }
 
 const char *place_pass_what(enum place_pass p)
 {
+    assert((size_t)p < sizeof passes / sizeof *passes);
     return passes[p].what;
 }

@@ -580,6 +580,8 @@ static int choice_make(struct choice *c, struct place_answer *out, struct err *e
 int place_choose(struct placer *p, const struct place_row *rows, size_t n_rows, const struct place_ask *ask,
                  struct place_answer *out, struct err *e)
 {
+    assert(rows || n_rows == 0);
+    assert(ask && out);
     place_answer_fini(out);
     if (ask->n == 0)
         return err_set(e, -EINVAL, "no nodes are asked for");

@@ -86,7 +86,7 @@ void watch_destroy(struct watch *w)
     view_destroy(w);
 }
 
-static bool watch_shorter(const struct patience *now, const struct patience *was)
+static bool watch_shorter(const struct beat_timeouts *now, const struct beat_timeouts *was)
 {
     return now->late.ns < was->late.ns || now->silent.ns < was->silent.ns;
 }

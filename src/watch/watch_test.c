@@ -410,7 +410,7 @@ static void test_nobody_is_taken_down_while_its_collector_is_silent(void **state
 static void test_a_shorter_patience_begins_with_a_window(void **state)
 {
     struct world *x = world(10);
-    x->policy.plain = (struct patience){span_s(450), span_s(600)};
+    x->policy.plain = (struct beat_timeouts){span_s(450), span_s(600)};
     x->policy.quiet = span_s(450);
     watch_set_policy(x->w, &x->policy);
     start(x, 1, 10);
@@ -418,7 +418,7 @@ static void test_a_shorter_patience_begins_with_a_window(void **state)
     memset(x->sends, 0, sizeof x->sends);
     run(x, 300);
     said(x);
-    x->policy.plain = (struct patience){span_s(30), span_s(90)};
+    x->policy.plain = (struct beat_timeouts){span_s(30), span_s(90)};
     x->policy.quiet = span_s(30);
     watch_set_policy(x->w, &x->policy);
     run(x, 29);

@@ -208,7 +208,7 @@ static void check_progress(struct sim *s, int i, const struct member *m)
 {
     struct fleet_node *n = &s->nodes[i];
     struct agreed a = member_agreed(m);
-    const struct patience *p = sim_patience(s, i);
+    const struct beat_timeouts *p = sim_patience(s, i);
     int64_t slack = s->policy.spread.ns + s->delay_max + span_s(6).ns;
     size_t silent, all;
     bool alarm = watch_alarm(s->watch, &silent, &all);

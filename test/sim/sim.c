@@ -32,14 +32,14 @@ int sim_index(const struct sim *s, const char *name)
     return (int)i;
 }
 
-static struct patience patience(int64_t late, int64_t silent)
+static struct beat_timeouts patience(int64_t late, int64_t silent)
 {
-    return (struct patience){{late}, {silent}};
+    return (struct beat_timeouts){{late}, {silent}};
 }
 
 /* Any that the configuration accepts: late above the interval, and a timeout that is not shorter, nor too
  * short for nodes behind collectors. */
-static struct patience any_patience(const struct sim *s)
+static struct beat_timeouts any_patience(const struct sim *s)
 {
     int64_t least = waits_least_timeout((struct span){s->interval}).ns;
     int64_t silent = least + s->interval * s->chosen[s->slow].more / 100;
@@ -76,7 +76,7 @@ void sim_policy(struct sim *s)
     p->conform = (struct conformity_policy){{10 * s->interval}, {30 * i}, {12 * i}, 20};
 }
 
-const struct patience *sim_patience(const struct sim *s, int node)
+const struct beat_timeouts *sim_patience(const struct sim *s, int node)
 {
     bool sensitive = s->edit_sensitive[node] >= 0 ? s->edit_sensitive[node] : s->sensitive[node];
     if (!s->listed[node])

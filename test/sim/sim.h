@@ -433,7 +433,7 @@ bool sim_chance(struct sim *s, unsigned per_million);
 struct sim *sim_create(uint64_t seed, long steps);
 void sim_step(struct sim *s);
 void sim_destroy(struct sim *s);
-const struct patience *sim_patience(const struct sim *s, int node);
+const struct beat_timeouts *sim_patience(const struct sim *s, int node);
 void sim_policy(struct sim *s);
 int sim_index(const struct sim *s, const char *name); /* -1: none of the fleet */
 

@@ -48,7 +48,7 @@ static int refuse_pair(const struct config *c, enum setting a, const char *how, 
 }
 
 static int set_patience(struct config *c, enum setting late, enum setting silent, uint64_t late_default,
-                        uint64_t grace_default, struct patience *out, struct err *e)
+                        uint64_t grace_default, struct beat_timeouts *out, struct err *e)
 {
     const uint64_t second = UINT64_C(1000000000);
     uint64_t interval = c->number[SETTING_HEARTBEAT_INTERVAL];

@@ -102,8 +102,11 @@ static void tell_elsewhere(struct watch *w, struct member *m, const struct slurm
 /* A reading that failed has no state. */
 static void tell_word(struct watch *w, struct member *m, const struct slurm_node *n)
 {
-    const struct scheduler_word says = {scheduler_given(n->state), scheduler_given(n->reason),
-                                        scheduler_given(n->by), n->set_at, mono_now()};
+    const struct scheduler_word says = {.state = scheduler_given(n->state),
+                                        .reason = scheduler_given(n->reason),
+                                        .by = scheduler_given(n->by),
+                                        .since = n->set_at,
+                                        .read = mono_now()};
     watch_scheduler_word(w, m, &says);
 }
 

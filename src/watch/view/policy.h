@@ -39,7 +39,7 @@ struct health_policy {
 };
 
 struct watch_policy {
-    struct patience plain, sensitive, borrowed;
+    struct beat_timeouts plain, sensitive, borrowed;
     struct span spread;            /* by so much the first window is longer than a timeout */
     struct span quiet;             /* who was not heard for so long counts towards the next */
     unsigned silent_share_percent; /* more than this at once, and at least three: the alarm */
