@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "health/act.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct {
@@ -15,11 +16,13 @@ static const struct {
 
 const char *act_name(enum act a)
 {
+    assert((size_t)a < sizeof acts / sizeof *acts);
     return acts[a].name;
 }
 
 const char *act_what(enum act a)
 {
+    assert((size_t)a < sizeof acts / sizeof *acts);
     return acts[a].what;
 }
 
@@ -36,10 +39,12 @@ bool act_parse(const char *name, enum act *out)
 
 enum result act_result(enum act a)
 {
+    assert((size_t)a < sizeof acts / sizeof *acts);
     return acts[a].result;
 }
 
 enum act_end act_end(enum act a)
 {
+    assert((size_t)a < sizeof acts / sizeof *acts);
     return acts[a].end;
 }

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * What a line of the kernel log asks for (act.tbl): from nothing, over a reset of the device and a reboot of
- * the node, to the replacement of hardware.
+ * The action that a line of the kernel log calls for (act.tbl): from nothing, over a reset of the device and
+ * a reboot of the node, to the replacement of hardware.
  */
 
 enum act {
@@ -20,10 +20,10 @@ enum act {
 const char *act_name(enum act a);
 const char *act_what(enum act a);
 bool act_parse(const char *name, enum act *out);
-/* What it comes to where the tables say nothing else. */
+/* The result of a line with this action, where the tables do not give another. */
 enum result act_result(enum act a);
-/* What ends a finding that asks for it: that nothing more is said of it; a remedy too, or another boot; or
- * another boot alone. */
+/* How a finding with this action ends: when it is no longer reported; by a remedy or another boot as well; or
+ * by another boot only. */
 enum act_end { ACT_ENDS_TIME, ACT_ENDS_REMEDY, ACT_ENDS_BOOT };
 enum act_end act_end(enum act a);
 

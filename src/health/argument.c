@@ -4,6 +4,7 @@
 #include "health/plugin.h"
 #include "health/tool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,6 +66,7 @@ bool argument_find(enum probe p, const char *key, struct argument *out)
 
 int argument_percent(const char *value, unsigned *out, struct err *e)
 {
+    assert(value && out);
     size_t len = strlen(value);
     CLEANUP_FREE char *digits = mem_dup_len(value, len > 0 && value[len - 1] == '%' ? len - 1 : len);
     uint64_t n;
@@ -74,7 +76,7 @@ int argument_percent(const char *value, unsigned *out, struct err *e)
     return 0;
 }
 
-/* What one of "", "B", "k", "kB", "KiB" and so on stands for; 0 for anything else. */
+/* The number of bytes that one of "", "B", "k", "kB", "KiB" and so on stands for; 0 for anything else. */
 static uint64_t unit_bytes(const char *unit)
 {
     static const char letters[] = "kMGTP";
@@ -92,6 +94,7 @@ static uint64_t unit_bytes(const char *unit)
 
 int argument_bytes(const char *value, uint64_t *out, struct err *e)
 {
+    assert(value && out);
     size_t digits = strspn(value, "0123456789");
     uint64_t per = unit_bytes(value + digits), n;
     CLEANUP_FREE char *number = mem_dup_len(value, digits);
@@ -103,6 +106,7 @@ int argument_bytes(const char *value, uint64_t *out, struct err *e)
 
 int argument_number(const char *value, int64_t *out, struct err *e)
 {
+    assert(value && out);
     bool minus = *value == '-';
     uint64_t n;
     if (text_parse_u64(value + minus, 0, INT64_MAX, &n, NULL) < 0)
@@ -185,7 +189,7 @@ static const struct {
 #undef ORDER
 };
 
-/* What the values come to, where both have one unit. */
+/* Converts both values to amounts, when they have one unit. */
 static bool argument_amounts(const struct argument *form, const char *a, const char *b, uint64_t *x,
                              uint64_t *y)
 {

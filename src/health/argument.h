@@ -26,20 +26,20 @@ enum { ARGUMENT_KEY_BYTES_MAX = 31 };
 struct argument {
     char key[ARGUMENT_KEY_BYTES_MAX + 1]; /* as in probe.tbl */
     enum argument_form form;              /* TEXT for a key that argument.tbl does not have */
-    int64_t least, most;                  /* of a NUMBER; of a SPAN in milliseconds */
-    bool must;                            /* stand in the record */
+    int64_t least, most;                  /* bounds of a NUMBER; of a SPAN in milliseconds */
+    bool must;                            /* the record must have the key */
     const char *what;
 };
 
-/* The probe's i-th key in the order of probe.tbl; false behind the last. */
+/* The probe's i-th key in the order of probe.tbl; false after the last. */
 bool argument_at(enum probe p, size_t i, struct argument *out);
-/* The probe's key of this name, without regard to case; false when there is none. */
+/* Finds the probe's key of this name, in any case; false when there is none. */
 bool argument_find(enum probe p, const char *key, struct argument *out);
-/* Whether a value has the form and lies within the bounds; -EINVAL with a clause. */
+/* 0 when the value has the right form and lies within the bounds; -EINVAL with a clause otherwise. */
 int argument_check(const struct argument *a, const char *value, struct err *e);
 
-/* Of two keys of a probe the milder comes first (order.tbl); value of a key that stands in the record, else
- * NULL. -EINVAL with a clause when they stand the other way round. */
+/* Checks pairs of keys (order.tbl): the milder limit of a pair must come first. `value` gives the value of a
+ * key that the record has, otherwise NULL. -EINVAL with a clause when a pair is the wrong way round. */
 typedef const char *argument_value_fn(const void *arg, const char *key);
 int argument_order(enum probe p, argument_value_fn *value, const void *arg, struct err *e);
 

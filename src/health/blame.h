@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* What can bring a finding about (blame.tbl). NODE is 0: what nothing is known of is the node's own. */
+/* The possible causes of a finding (blame.tbl). NODE is 0: a finding of unknown cause is attributed to the
+ * node. */
 enum blame {
 #define BLAME(symbol, name, counts, what) BLAME_##symbol,
 #include "health/blame.tbl"
@@ -14,7 +15,7 @@ enum blame {
 
 const char *blame_name(enum blame c); /* "program" */
 const char *blame_what(enum blame c);
-/* A finding of this cause that comes back often enough is raised for that alone. */
+/* True when a finding with this cause becomes more severe because it recurs. */
 bool blame_counts(enum blame c);
 
 #endif

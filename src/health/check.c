@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "health/argument.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,8 @@ static bool check_has(const struct hostlist *sorted, const char *name)
            bsearch(name, sorted->names, sorted->n, sizeof *sorted->names, check_compare) != NULL;
 }
 
-/* FNV-1a of names that differ in a last digit differs in its low bits by little: mixed, every percentage has
- * its share. */
+/* FNV-1a sums of names that differ in the last digit differ little in their low bits. The mixing spreads them
+ * evenly over the percentages. */
 static uint64_t check_mix(uint64_t sum)
 {
     sum = (sum ^ sum >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -54,6 +55,7 @@ bool check_applies(const struct check *k, const char *class, const char *node)
 
 const char *check_arg(const struct check *k, const char *key)
 {
+    assert(k && key);
     for (size_t i = 0; i < k->n_args; i++)
         if (strcasecmp(k->args[i].key, key) == 0)
             return k->args[i].value;

@@ -30,12 +30,13 @@
 enum check_when {
     CHECK_BOOT = 1,       /* when the agent starts, once a boot */
     CHECK_PERIODIC = 2,   /* every `every` */
-    CHECK_IDLE = 4,       /* of the periodic ones: only while no work runs */
-    CHECK_PROLOG = 8,     /* before a job; its last result is used when it is younger than `every` */
-    CHECK_EPILOG = 16,    /* after a job, likewise */
-    CHECK_DEMAND = 32,    /* when somebody asks */
-    CHECK_EXTENSIVE = 64, /* in the extensive stage, on a node that has no work */
-    CHECK_SCHEDULED = 128 /* by the controller, every `every`, on an idle node that it holds for it */
+    CHECK_IDLE = 4,       /* of periodic checks: run only while the node has no work */
+    CHECK_PROLOG = 8,     /* before a job; the last result is used while it is younger than `every` */
+    CHECK_EPILOG = 16,    /* after a job; the last result is used in the same way */
+    CHECK_DEMAND = 32,    /* on request */
+    CHECK_EXTENSIVE = 64, /* in the extensive stage, on a node without work */
+    CHECK_SCHEDULED = 128 /* started by the controller, every `every`, on an idle node that it holds for the
+                             check */
 };
 
 enum {
@@ -48,25 +49,30 @@ enum {
 };
 
 struct check {
-    char *name;    /* [a-z0-9._-], a letter or digit first; of a probe, when Probe= is not given */
-    unsigned line; /* of the file that it was read from */
+    char *name;    /* [a-z0-9._-], a letter or digit first; the probe's name when Probe= is not given */
+    unsigned line; /* the line of its file */
     enum probe probe;
-    unsigned when;     /* of enum check_when; BOOT and PERIODIC by default, of an IDLE probe IDLE, of a BENCH
-                          EXTENSIVE and DEMAND. IDLE has PERIODIC beside it */
-    struct span every; /* 1 s to 7 d; of a SCHEDULED one 1 min to 30 d, a day by default */
-    struct span deadline;    /* after which a child is killed and the result is unknown; 100 ms to 1 d, 10 s,
-                                2 min of a BENCH */
-    enum result severity;    /* the worst that it says, INFO to LOST; what is worse is lowered to it */
-    unsigned fails, passes;  /* so many in a row change what it says; 1 to 100 */
-    unsigned fail_percent;   /* or so many of the looks for which window has room; 0: not used */
-    struct span window;      /* of fail_percent; 10 min. With it, room for 1 to STEADY_LOOKS_MAX looks */
-    struct span sticky;      /* a failure stays for at least so long after it was last seen; 0 to 7 d */
-    bool observe;            /* recorded and shown; nothing follows from it */
-    unsigned canary_percent; /* of the nodes run it, 1 to 100; 100: all */
-    unsigned group;          /* so many nodes at once, 1: each by itself; 2: pairs; CHECK_GROUP_MAX at most.
-                                More than 1 only where `when` has nothing but SCHEDULED and DEMAND */
-    struct hostlist classes; /* node classes that run it; empty: all. Sorted by strcmp, each once */
-    struct hostlist nodes;   /* and of these, which; empty: all. Likewise. As sent to agents: who runs it */
+    unsigned when;           /* bits of enum check_when. Default: BOOT and PERIODIC; IDLE for an IDLE probe;
+                                EXTENSIVE and DEMAND for a BENCH probe. IDLE always comes with PERIODIC */
+    struct span every;       /* 1 s to 7 d; for a SCHEDULED check 1 min to 30 d, by default a day */
+    struct span deadline;    /* after this the child is killed and the result is unknown; 100 ms to 1 d; by
+                                default 10 s, for a BENCH probe 2 min */
+    enum result severity;    /* the worst result that the check may give, INFO to LOST; a worse result is
+                                lowered to it */
+    unsigned fails, passes;  /* how many failures, or passes, in a row change the result; 1 to 100 */
+    unsigned fail_percent;   /* or the percentage of failures among the looks that `window` has room for; 0:
+                                not used */
+    struct span window;      /* for fail_percent; by default 10 min. With fail_percent it has room for 1 to
+                                STEADY_LOOKS_MAX looks */
+    struct span sticky;      /* a failure stays for at least this long after it was last seen; 0 to 7 d */
+    bool observe;            /* the result is recorded and shown, and has no consequences */
+    unsigned canary_percent; /* the percentage of nodes that run it, 1 to 100 */
+    unsigned group;          /* how many nodes run it together; 1: each by itself; 2: pairs; at most
+                                CHECK_GROUP_MAX. More than 1 only when `when` has nothing but SCHEDULED and
+                                DEMAND */
+    struct hostlist classes; /* the node classes that run it; empty: all. Sorted by strcmp, each once */
+    struct hostlist nodes;   /* the nodes of these classes that run it; empty: all. Sorted likewise. In what
+                                agents receive: the nodes that run it */
     size_t n_args;           /* in the order of the probe's keys */
     struct {
         char *key, *value; /* the key as in probe.tbl */
@@ -76,24 +82,25 @@ struct check {
 /* A configuration's checks. Zero-initialise; checks_fini. */
 struct checks {
     size_t n;
-    struct check *list; /* in order of the file, names are unique */
+    struct check *list; /* in the order of the file; names are unique */
 };
 
 /* -errno, or -EINVAL "PATH:LINE: ..."; *c is empty then. */
 int checks_read(const char *path, struct checks *c, struct err *e);
 int checks_parse(const char *path, const char *bytes, size_t len, struct checks *c, struct err *e);
-/* What is checked where no file says anything: the defaults of the ClusterWare documents. */
+/* The checks when there is no file: the defaults of the ClusterWare documents. */
 void checks_default(struct checks *c);
 void checks_fini(struct checks *c);
 
-/* The record as a line, without its end; reads back as the same, and the same record gives the same line.
- * nodes replaces its nodes when not NULL (in any order); Classes and Canary are left out then. A list that is
- * longer than a value may be goes on in Nodes2, Nodes3 and so on. */
+/* Writes the record as one line, without the line end. It reads back as the same check, and the same check
+ * gives the same line. When `nodes` is not NULL it replaces the check's nodes (in any order), and Classes and
+ * Canary are left out. A list that is too long for one value continues in Nodes2, Nodes3 and so on. */
 void check_format(const struct check *k, const struct hostlist *nodes, struct text *t);
-/* NULL when it has no such key. */
+/* NULL when the check has no such key. */
 const char *check_arg(const struct check *k, const char *key);
-/* Numbers of arguments: "10%" (or "10"; 0 to 100), "500MB" ("4GiB", "1024"; k, M, G, T are powers of 1,000,
- * with an i of 1,024), "2s". *out is the fallback when there is no such key; -EINVAL names check and key. */
+/* Reads the number of an argument: "10%" (or "10"; 0 to 100), "500MB" ("4GiB", "1024"; k, M, G, T are powers
+ * of 1,000, with an i powers of 1,024), "2s". *out is the fallback when the key is absent; -EINVAL names
+ * check and key. */
 int check_arg_percent(const struct check *k, const char *key, unsigned fallback, unsigned *out,
                       struct err *e);
 int check_arg_bytes(const struct check *k, const char *key, uint64_t fallback, uint64_t *out, struct err *e);
@@ -101,9 +108,9 @@ int check_arg_number(const struct check *k, const char *key, int64_t fallback, i
 int check_arg_span(const struct check *k, const char *key, struct span fallback, struct span *out,
                    struct err *e);
 const struct check *checks_find(const struct checks *c, const char *name); /* NULL when there is none */
-/* Whether the node is one of the canaries: the same ones each time, as long as the name is the same. */
+/* Whether the node is one of the canaries. The answer depends only on the names of check and node. */
 bool check_has_canary(const struct check *k, const char *node);
-/* A node of this class and name runs it. */
+/* Whether a node of this class and name runs it. */
 bool check_applies(const struct check *k, const char *class, const char *node);
 
 #endif

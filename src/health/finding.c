@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdicts. Everything that goes into one is a text of somebody else, a plugin's or a kernel's: it is cut
- * to whole characters of UTF-8 and loses its control characters here, once, so that nobody after has to
- * think of it.
+ * Verdicts. All texts in a verdict come from outside, from a plugin or a kernel. Here, once, they are cut to
+ * whole characters of UTF-8 and lose their control characters, so that later code need not do it.
  */
 #include "health/finding.h"
 
@@ -34,7 +33,8 @@ void verdict_clear(struct verdict *v)
     *v = (struct verdict){.result = RESULT_OK};
 }
 
-/* Where a finding of this result goes: a new place, or that of the mildest. NULL when it is the mildest. */
+/* The place for a finding of this result: a new one, or that of the mildest. NULL when it is itself the
+ * mildest. */
 static struct finding *place_for(struct verdict *v, enum result r)
 {
     if (v->n < FINDINGS_A_CHECK_MAX)
@@ -146,7 +146,7 @@ static int read_result(const json_t *o, enum result *out, struct err *e)
     return rc < 0 ? -EINVAL : 0;
 }
 
-/* A text that may be missing, and is then empty. */
+/* A text; "" when the member is absent. */
 static int read_text(const json_t *o, const char *key, char *out, size_t size, struct err *e)
 {
     const char *value = "";
@@ -161,7 +161,7 @@ static int read_text(const json_t *o, const char *key, char *out, size_t size, s
     return 0;
 }
 
-/* A number that may be missing, and is then 0. */
+/* A number; 0 when the member is absent. */
 static int read_number(const json_t *o, const char *key, unsigned *out, struct err *e)
 {
     uint64_t n = 0;
@@ -215,7 +215,7 @@ static int read_findings(const json_t *o, struct verdict *v, struct err *e)
     return 0;
 }
 
-/* The result is that of its findings, or says why there are none. */
+/* 0 when the result is the worst of the findings, or explains why there are none. */
 static int check_result(const struct verdict *v, struct err *e)
 {
     enum result worst = v->n == 0 && v->result < RESULT_OK ? v->result : RESULT_OK;

@@ -2,6 +2,7 @@
 #include "health/floor.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ static bool is_time(const char *unit)
     return false;
 }
 
-/* The next word of s into out; the rest, or NULL when there is none, it is too long or has more than ASCII.
- */
+/* Copies the next word of s to out. Returns the rest; NULL when there is no word, it is too long, or it has
+ * other bytes than ASCII. */
 static const char *take_word(const char *s, char out[static FLOOR_NAME_BYTES_MAX + 1])
 {
     s += strspn(s, " ");
@@ -66,7 +67,7 @@ static int floor_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of an even number the lower of the two in the middle: a value that somebody came to. */
+/* The median. Of an even number of values the lower of the middle two, so that it is a measured value. */
 static int64_t floor_median(int64_t *values, size_t n)
 {
     qsort(values, n, sizeof *values, floor_ascending);
@@ -75,6 +76,7 @@ static int64_t floor_median(int64_t *values, size_t n)
 
 void floor_judge(int64_t *others, size_t n, const struct measure *m, struct floor_verdict *out)
 {
+    assert(n <= FLOOR_NODES_MAX);
     *out = (struct floor_verdict){.n = n, .judged = n >= FLOOR_NODES_MIN};
     if (!out->judged)
         return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each round is made in this order, of nodes that are not in it yet: groups of those that have not taken
- * part; runs that came to nothing, once more; halves of groups that failed; and for each node of a pair that
- * failed the first partner that is known to be good and with which it has not been. So a round asks for what
- * is needed next, and ends when nothing new can be asked.
+ * A round is made of nodes that are not in it yet, in this order: groups of nodes that have not taken part;
+ * runs without a result, once more; halves of groups that failed; and, for each node of a pair that failed,
+ * the first known good partner with which it has not run. So a round asks for what is needed next, and the
+ * rounds end when there is nothing new to ask.
  */
 #include "health/group.h"
 #include "base/text.h"
@@ -16,7 +16,7 @@ struct grouping {
     size_t n, size;
     size_t n_runs, cap;
     struct run *runs;
-    bool *busy; /* by node: in the round that is being made */
+    bool *busy; /* by node: it is in the round that is being made */
     bool *good; /* by node: it was in a run that passed */
 };
 
@@ -36,7 +36,7 @@ void grouping_destroy(struct grouping *g)
     if (!g)
         return;
     for (size_t i = 0; i < g->n_runs; i++)
-        free((void *)(uintptr_t)g->runs[i].nodes);
+        free(g->runs[i].nodes);
     free(g->runs);
     free(g->busy);
     free(g->good);
@@ -50,6 +50,7 @@ size_t grouping_runs(const struct grouping *g)
 
 const struct run *grouping_run(const struct grouping *g, size_t i)
 {
+    assert(i < g->n_runs);
     return &g->runs[i];
 }
 
@@ -106,7 +107,7 @@ static uint32_t group_partner(const struct run *pair, uint32_t node)
     return pair->nodes[0] == node ? pair->nodes[1] : pair->nodes[0];
 }
 
-/* Partners that passed with others, and with which it failed. */
+/* How many partners failed with this node but passed with others. */
 static size_t group_witnesses(const struct grouping *g, uint32_t node)
 {
     size_t n = 0;
@@ -142,8 +143,8 @@ static void add_run(struct grouping *g, const uint32_t *nodes, size_t n)
     g->runs[g->n_runs++] = (struct run){.n = n, .nodes = own};
 }
 
-/* Those who have not taken part, the first ones first. Fewer than a whole group run together all the same,
- * and a single one with the first that is good. */
+/* Adds the nodes that have not taken part, the first ones first. Fewer nodes than a whole group still run
+ * together; a single node runs with the first good one. */
 static void add_untried(struct grouping *g)
 {
     CLEANUP_FREE uint32_t *nodes = mem_alloc((g->size + 1) * sizeof *nodes);
@@ -177,7 +178,7 @@ static void add_again(struct grouping *g, size_t n_runs)
     }
 }
 
-/* The halves of a group; of three nodes the one in the middle is in both, so that nobody runs it alone. */
+/* The halves of a group. The middle one of three nodes is in both, so that no node runs alone. */
 static void group_halves(const struct run *r, const uint32_t *half[2], size_t *n)
 {
     *n = (r->n + 1) / 2;
@@ -212,7 +213,7 @@ static bool add_with_good(struct grouping *g, uint32_t node)
     return false;
 }
 
-/* Whether anything was found out about it that asks for partners: it failed in a pair, or came to nothing. */
+/* Whether the node needs partners: it failed in a pair, or its pair had no result. */
 static bool is_in_doubt(const struct grouping *g, uint32_t node)
 {
     if (g->good[node] || group_witnesses(g, node) >= GROUP_WITNESSES)
@@ -255,6 +256,7 @@ enum node_verdict grouping_verdict(const struct grouping *g, uint32_t node)
 
 bool grouping_shared(const struct grouping *g, size_t i)
 {
+    assert(i < g->n_runs);
     const struct run *r = &g->runs[i];
     const uint32_t *half[2];
     size_t n;

@@ -279,7 +279,7 @@ static void put_classes(const struct check *k, struct text *value)
         text_printf(value, "%s%s", i > 0 ? "," : "", k->classes.names[i]);
 }
 
-/* Adds to those that are there: a long list stands in several keys. */
+/* Adds names to the present ones: a long list is written in several keys. */
 static int take_nodes(struct check *k, const char *value, struct err *e)
 {
     CLEANUP_HOSTLIST struct hostlist more = {0};
@@ -294,8 +294,8 @@ static int take_nodes(struct check *k, const char *value, struct err *e)
     return 0;
 }
 
-/* The name and the probe are read and written before the others, and the nodes are written after them, for
- * they may be other ones. */
+/* Name and probe are read and written before the other keys. Nodes are written after them, because
+ * check_format may replace them. */
 #define take_name NULL
 #define take_probe NULL
 #define put_name NULL

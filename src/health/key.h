@@ -10,18 +10,20 @@
 
 struct key {
     const char *key;
-    int (*take)(struct check *k, const char *value, struct err *e); /* NULL: not read by itself */
-    void (*put)(const struct check *k, struct text *value); /* adds nothing for the default. NULL: likewise */
-    bool who;                                               /* says who runs it */
+    int (*take)(struct check *k, const char *value, struct err *e); /* reads the value; NULL: not read by
+                                                                       itself */
+    void (*put)(const struct check *k, struct text *value); /* writes the value, or nothing for the default;
+                                                               NULL: not written by itself */
+    bool who;                                               /* the key says which nodes run the check */
 };
 extern const struct key key_rows[];
 extern const size_t key_rows_n;
 
-/* Without regard to case, and for "Nodes7" that of "Nodes"; NULL when there is none. */
+/* Finds a key in any case; "Nodes7" finds "Nodes". NULL when there is none. */
 const struct key *key_find(const char *key);
-/* What a check of this probe is where its record says nothing. */
+/* Sets the defaults for a check of this probe. */
 void key_defaults(struct check *k);
-/* What the record does not say and follows from what it says. */
+/* Sets what follows from the other keys, where the record does not say it. */
 void key_finish(struct check *k);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "health/kmsg.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@ struct bytes {
     const char *at, *end;
 };
 
-/* A decimal number and the byte behind it. */
+/* Reads a decimal number and the byte after it. */
 static bool take_number(struct bytes *b, uint64_t *out, char behind)
 {
     const char *start = b->at;
@@ -33,7 +34,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "\x1b" is how the kernel writes what cannot be printed, and the backslash itself. */
+/* The kernel writes unprintable bytes, and the backslash itself, as "\x1b". */
 static char take_char(struct bytes *b)
 {
     char c = *b->at++;
@@ -58,6 +59,7 @@ static void take_text(struct bytes *b, char *out)
 
 int kmsg_read(const char *record, size_t len, struct kmsg *out, struct err *e)
 {
+    assert(record && out);
     enum { FACILITY_SHIFT = 3, LEVEL_MASK = 7, PRIORITY_MAX = 0xffff };
     struct bytes b = {record, record + len};
     uint64_t priority;

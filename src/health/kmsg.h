@@ -14,7 +14,7 @@
  *   PRIORITY,SEQUENCE,MICROSECONDS,FLAGS[,...];TEXT
  *    KEY=VALUE
  *
- * Whoever may write to /dev/kmsg has his lines there as well, but never with the kernel's facility.
+ * Programs that may write to /dev/kmsg can add lines too, but never with the kernel's facility.
  */
 
 enum { KMSG_TEXT_BYTES_MAX = 1023 };
@@ -22,11 +22,11 @@ enum { KMSG_TEXT_BYTES_MAX = 1023 };
 struct kmsg {
     unsigned facility, level;
     uint64_t seq, at_us;                /* since the boot */
-    bool from_kernel;                   /* facility 0 */
-    char text[KMSG_TEXT_BYTES_MAX + 1]; /* the first line, its escapes undone (a NUL is a blank), cut */
+    bool from_kernel;                   /* the facility is 0 */
+    char text[KMSG_TEXT_BYTES_MAX + 1]; /* the first line, unescaped (a NUL becomes a blank) and cut */
 };
 
-/* -EINVAL for what is no record; the lines behind the first, a dictionary, are passed over. */
+/* -EINVAL when it is not a record. The lines after the first, a dictionary, are skipped. */
 int kmsg_read(const char *record, size_t len, struct kmsg *out, struct err *e);
 
 #endif

@@ -13,15 +13,15 @@
 #include <string.h>
 
 /*
- * The tables and the file become two lists of rules. A line of the NVIDIA driver with a number is read by its
- * form and looked up by the number. Any other is held against the patterns that begin with its first byte and
- * those that begin with a wildcard, in the order of the list: a line that means nothing, as nearly all do,
- * costs a few comparisons of one byte.
+ * The tables and the file become two lists of rules. A numbered line of the NVIDIA driver is read by its form
+ * and looked up by the number. Any other line is compared with the patterns that begin with its first byte,
+ * and with those that begin with a wildcard, in the order of the list. A line without a meaning, as nearly
+ * all are, costs a few comparisons of one byte.
  */
 
 /* --- the tables ---------------------------------------------------------------------------------- */
 
-/* What the column "result" of a row may say. */
+/* The values of the column "result". */
 enum row_result {
 #define RESULT(symbol, name, what) ROW_##symbol,
 #include "health/result.tbl"
@@ -76,7 +76,7 @@ static const struct line_row {
 };
 enum { LINE_ROWS = sizeof line_rows / sizeof *line_rows };
 
-/* What rows OFTEN, LASTS and TAINT say of a code. */
+/* What the rows OFTEN, LASTS and TAINT add to a code. */
 static const struct more_row {
     const char *code;
     unsigned often;
@@ -165,7 +165,7 @@ static void add_lines(struct meanings *all)
     }
 }
 
-/* Chains the lines by their first byte, each chain in the order of the list. */
+/* Chains the rules by their first byte, each chain in the order of the list. */
 static void chain_lines(struct meanings *all)
 {
     memset(all->head, 0xff, sizeof all->head);
@@ -224,7 +224,7 @@ void meanings_destroy(struct meanings *m)
 
 /* --- numbers of the NVIDIA driver ------------------------------------------------------------------ */
 
-/* A line with a number: "NVRM: Xid (PCI:0000:9b:00): 79, rest". */
+/* A numbered line: "NVRM: Xid (PCI:0000:9b:00): 79, rest". */
 struct numbered {
     bool nvswitch, fatal;
     unsigned number;
@@ -238,8 +238,8 @@ static size_t hex_run(const char *s)
     return strspn(s, "0123456789abcdefABCDEF");
 }
 
-/* The length of a PCI address at s: "0000:9b:00", "PCI:0000:9b:00.0", "00000000:9B:00"; 0 when there is
- * none. It is written as "0000:9b:00", whatever its form: of a function only the device counts. */
+/* The length of a PCI address at s: "0000:9b:00", "PCI:0000:9b:00.0", "00000000:9B:00"; 0 when there is none.
+ * out always has the form "0000:9b:00": the function is left out. */
 static size_t take_address(const char *s, char out[static 16])
 {
     const char *at = strncmp(s, "PCI:", 4) == 0 ? s + 4 : s;
@@ -259,7 +259,7 @@ static size_t take_address(const char *s, char out[static 16])
     return (size_t)(at - s);
 }
 
-/* The number that ends with a comma, and what stands behind it. */
+/* Reads a number that ends with a comma; *rest is the text after it. */
 static bool take_number(const char *s, unsigned max, unsigned *out, const char **rest)
 {
     unsigned n = 0;
@@ -273,7 +273,7 @@ static bool take_number(const char *s, unsigned max, unsigned *out, const char *
     return true;
 }
 
-/* Errors of NVLink 5 have six words in hex; bits 20 to 25 of the first say which unit's which error it is. */
+/* An NVLink 5 error has six words in hex. Bits 20 to 25 of the first name the unit and its error. */
 static int take_sub(const char *rest)
 {
     enum { SHIFT = 20 };
@@ -299,11 +299,11 @@ static bool read_xid(const char *line, struct numbered *out)
     snprintf(out->device, sizeof out->device, "gpu %s", address);
     bool nvlink = out->number >= NVLINK5_FIRST && out->number <= NVLINK5_LAST;
     out->sub = nvlink ? take_sub(out->rest) : SUB_ANY;
-    out->fatal = true; /* rows of Xids do not ask */
+    out->fatal = true; /* rules for Xids do not look at it */
     return true;
 }
 
-/* What follows an SXid on further lines ("Severity 0 ...", "Data {...}") is no other one. */
+/* The further lines of an SXid ("Severity 0 ...", "Data {...}") are not another one. */
 static bool read_sxid(const char *line, struct numbered *out)
 {
     static const char start[] = "nvidia-nvswitch";
@@ -336,7 +336,7 @@ static void number_code(const struct numbered *n, char out[static FINDING_CODE_B
         snprintf(out, FINDING_CODE_BYTES_MAX + 1, "xid.%u.%d", n->number, n->sub);
 }
 
-/* The rule for it, or NULL. Without a text (rest NULL) those that ask for one are passed over. */
+/* Finds the rule for the number, or NULL. Without a text (rest NULL) rules that need a text are skipped. */
 static const struct number_rule *number_find(const struct meanings *all, const struct numbered *n)
 {
     for (size_t i = 0; i < all->n_numbers; i++) {
@@ -353,7 +353,8 @@ static const struct number_rule *number_find(const struct meanings *all, const s
     return NULL;
 }
 
-/* False when no rule is for it: then it is watched, or a switch's own word counts. */
+/* False when there is no rule: an unknown Xid is then only watched, and the switch's own word decides about
+ * an SXid. */
 static bool number_means(const struct meanings *all, const struct numbered *n, struct meaning *m)
 {
     static const struct meaning unknown = {
@@ -401,7 +402,7 @@ static void line_means(const struct meanings *all, const struct line_rule *rule,
         number_means(all, &(struct numbered){.number = rule->xid, .sub = SUB_ANY, .fatal = true}, m);
 }
 
-/* The rule that comes first of two chains. */
+/* The earlier rule of two chains. */
 static const struct line_rule *line_next(const struct meanings *all, uint16_t *some, uint16_t *any)
 {
     uint16_t *first = *some < *any ? some : any;
@@ -412,8 +413,8 @@ static const struct line_rule *line_next(const struct meanings *all, uint16_t *s
     return rule;
 }
 
-/* The end of the number of a process whose name begins the line, as "NAME[123]", "NAME (123)" or "NAME/123";
- * 0 when there is none. A name may look like that itself: the last one counts. */
+/* The end of the process number in a line that begins with a process's name, as "NAME[123]", "NAME (123)" or
+ * "NAME/123"; 0 when there is none. A name may itself look like that, so the last match counts. */
 static size_t process_mark(const char *line)
 {
     enum { COMM_BYTES_MAX = 15 };
@@ -428,7 +429,7 @@ static size_t process_mark(const char *line)
     return mark;
 }
 
-/* Whether the rule may not blame the node by this line. */
+/* True when the rule may not blame the node because of this line. */
 static bool is_users(const struct line_rule *rule, bool by_process, size_t mark)
 {
     if (rule->m.blame != BLAME_NODE || rule->m.result == RESULT_OK)
@@ -439,6 +440,7 @@ static bool is_users(const struct line_rule *rule, bool by_process, size_t mark)
 bool meaning_of(const struct meanings *all, const char *line, bool by_process, struct finding *f,
                 struct meaning *m)
 {
+    assert(all && line && f && m);
     struct numbered n = {0};
     const size_t mark = process_mark(line);
     if (read_xid(line, &n) || read_sxid(line, &n)) {
@@ -461,7 +463,7 @@ bool meaning_of(const struct meanings *all, const char *line, bool by_process, s
     return false;
 }
 
-/* The number at the beginning, where `behind` or the end follows it. */
+/* The number at the beginning, when `behind` or the end of the text follows it. */
 static unsigned read_pid(const char *s, char behind)
 {
     size_t len = strspn(s, "0123456789");
@@ -476,7 +478,7 @@ unsigned meaning_waits(const char *line)
     if (strncmp(line, task, sizeof task - 1) != 0)
         return 0;
     const char *end = NULL, *at = line;
-    while ((at = strstr(at, blocked))) /* the last: the words may stand in the name */
+    while ((at = strstr(at, blocked))) /* the last match, because the words may be part of the name */
         end = at++;
     for (at = end; at && at > line && at[-1] >= '0' && at[-1] <= '9';)
         at--;

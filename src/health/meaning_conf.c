@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meanings.conf: records over the tables. A record says one thing: a number, a line of its own, or another
- * act for a code of the tables.
+ * meanings.conf: records over the tables. A record has one of three forms: a number, a line of its own, or
+ * another action for a code of the tables.
  */
 #include "health/meaning_rule.h"
 
@@ -18,7 +18,7 @@ enum key { XID, SXID, LINE, CODE, SUB, DEVICE, ACT, RESULT, BECAUSE, KEYS };
 static const char *const KEY_NAMES[KEYS] = {"Xid",    "Sxid", "Line",   "Code",   "Sub",
                                             "Device", "Act",  "Result", "Because"};
 
-/* One line of the file, its values NULL where the key is not given. */
+/* One line of the file; a value is NULL when its key is not given. */
 struct record {
     const struct conf *file;
     const struct conf_line *line;
@@ -48,7 +48,7 @@ static int read_keys(struct record *r, struct err *e)
     return 0;
 }
 
-/* Which keys go together. */
+/* Checks which keys occur together. */
 static int check_keys(const struct record *r, struct err *e)
 {
     const char *const *v = r->value;
@@ -129,7 +129,7 @@ static int read_range(const char *text, unsigned max, struct number_rule *rule, 
     return 0;
 }
 
-/* What the tables say of the same number can bring it about still, whatever the site does about it. */
+/* The cause stays that of the tables, whatever action the site chooses. */
 static enum blame blame_of(const struct meanings *all, const struct number_rule *rule)
 {
     for (size_t i = all->n_own_numbers; rule->m.act != ACT_JOB && i < all->n_numbers; i++) {
@@ -186,7 +186,7 @@ static int take_line(struct meanings *all, const struct record *r, struct err *e
     return 0;
 }
 
-/* Another act for what the tables find. */
+/* Another action for a code of the tables. */
 static int take_code(struct meanings *all, const struct record *r, struct err *e)
 {
     bool any = false;
@@ -195,7 +195,7 @@ static int take_code(struct meanings *all, const struct record *r, struct err *e
         if (strcmp(m->code, r->value[CODE]) != 0)
             continue;
         any = true;
-        if (m->result == RESULT_OK) /* a closing line closes whatever it was */
+        if (m->result == RESULT_OK) /* a closing line closes any finding with its code and device */
             continue;
         m->act = r->m.act;
         m->result = r->m.result;

@@ -3,12 +3,12 @@
 
 #include "health/piece.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*
- * The formats of Sensu that have a line for each metric. Lines that are none of the format are passed over,
- * as Sensu does, and so are times and tags: what was measured, and how much, is all that stands beside a
- * finding.
+ * The formats of Sensu with one line for each metric. Malformed lines are skipped, as Sensu does. Times and
+ * tags are skipped too: a finding shows only what was measured, and how much.
  */
 
 static const char *const names[METRICS] = {
@@ -19,6 +19,7 @@ static const char *const names[METRICS] = {
 
 const char *metric_name(enum metric m)
 {
+    assert((size_t)m < sizeof names / sizeof *names);
     return names[m];
 }
 
@@ -38,7 +39,7 @@ static void skip_blanks(struct piece *l)
         l->at++;
 }
 
-/* A word; `escapes`: a backslash keeps the next character in it. */
+/* Takes a word. `escapes`: a backslash protects the character after it. */
 static struct piece next_word(struct piece *l, bool escapes)
 {
     skip_blanks(l);
@@ -49,7 +50,7 @@ static struct piece next_word(struct piece *l, bool escapes)
     return word;
 }
 
-/* The whole word is a number, but for what may follow it. */
+/* True when the whole word is a number, except for one of the characters in may_follow. */
 static bool whole_number(struct piece word, const char *may_follow, int64_t *milli)
 {
     const char *at = word.at;
@@ -81,7 +82,7 @@ static void read_opentsdb(struct piece l, perf_fn *fn, void *arg)
         metric_say(fn, arg, name, milli);
 }
 
-/* Up to one of these that no backslash and no quotes protect. */
+/* Cuts before one of `stops` that neither a backslash nor quotes protect. */
 static struct piece metric_cut(struct piece *l, const char *stops)
 {
     struct piece piece = {l->at, l->at};
@@ -96,8 +97,8 @@ static struct piece metric_cut(struct piece *l, const char *stops)
     return piece;
 }
 
-/* The name of a field alone: that of the measurement is that of the check, mostly. Texts and truths are no
- * numbers. */
+/* Takes only the name of the field: the measurement's name mostly equals the check's. Texts and booleans are
+ * skipped. */
 static void read_influxdb(struct piece l, perf_fn *fn, void *arg)
 {
     int64_t milli;

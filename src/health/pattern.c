@@ -9,7 +9,7 @@
 static const char DEV[] = "<dev>";
 enum { DEV_LEN = sizeof DEV - 1 };
 
-/* The length of the wildcard at p that may stand for a run of any length; 0 when there is none. */
+/* The length of a wildcard at p that matches a run of any length; 0 when there is none. */
 static size_t gap_at(const char *p)
 {
     if (*p == '*')
@@ -49,7 +49,7 @@ int pattern_check(const char *text, struct err *e)
     return 0;
 }
 
-/* The end of the piece without gaps at the start of the pattern. */
+/* The end of the piece at the start of the pattern: it has no such wildcard. */
 static const char *piece_end(const char *pattern)
 {
     while (*pattern && !gap_at(pattern))
@@ -65,7 +65,7 @@ size_t pattern_head(const char *pattern)
     return n;
 }
 
-/* The length of what the piece is at the very start of s, or -1. A number has all the digits there are. */
+/* How many bytes of s the piece matches at its very start, or -1. A number takes all digits in a row. */
 static long piece_at(const char *piece, const char *end, const char *s)
 {
     const char *at = s;
@@ -84,8 +84,8 @@ static long piece_at(const char *piece, const char *end, const char *s)
     return at - s;
 }
 
-/* Where the piece is found first in s; it must reach to the end of s when it is the last one. A number that
- * is cut at its front is none. */
+/* The first place in s where the piece matches; the last piece must reach the end of s. It never begins in
+ * the middle of a number. */
 static const char *piece_find(const char *piece, const char *end, const char *s, long *len)
 {
     for (const char *at = s; *at; at++) {

@@ -8,21 +8,21 @@
 #include <stddef.h>
 
 /*
- * Patterns of whole lines: `*` is any run of characters, also none; `#` one or more decimal digits; `<dev>`
- * one or more characters that are no white space, once at most. What stands between two of `*` and `<dev>`
- * is taken where it is found first, and never looked for again: matching takes at most as many steps as line
- * and pattern are long, multiplied.
+ * Patterns of whole lines: `*` is any run of characters, or none; `#` one or more decimal digits; `<dev>` one
+ * or more characters that are not white space, at most once. The text between two wildcards `*` or `<dev>`
+ * matches at its first place, without backtracking: matching takes at most the product of both lengths in
+ * steps.
  */
 
-/* -EINVAL with what is wrong with it: too long, nothing but wildcards, two wildcards side by side, `<dev>`
+/* -EINVAL with the fault of the pattern: too long, nothing but wildcards, two adjacent wildcards, `<dev>`
  * twice. */
 int pattern_check(const char *text, struct err *e);
-/* Whether the line is of this pattern (which pattern_check has seen). *dev and *dev_len are what stands in
- * the place of `<dev>`, a piece of the line; len 0 when the pattern has none. */
+/* Whether the line matches the pattern, which pattern_check has accepted. *dev and *dev_len are the part of
+ * the line in the place of `<dev>`; len 0 when the pattern has none. */
 bool pattern_match(const char *pattern, const char *line, const char **dev, size_t *dev_len);
-/* How many bytes stand before the first of `*`, `#` and `<dev>`. */
+/* The number of bytes before the first `*`, `#` or `<dev>`. */
 size_t pattern_head(const char *pattern);
-/* The byte with which every line of the pattern begins; 0 when that may be any, or a digit. */
+/* The byte with which every matching line begins; 0 when it may be any byte or a digit. */
 char pattern_first(const char *pattern);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Performance data of Nagios plugins, 'label'=value[UOM];warn;crit;min;max. They are read leniently: a word
- * that is no datum is passed over.
+ * Performance data of Nagios plugins, 'label'=value[UOM];warn;crit;min;max. Malformed words are skipped.
  */
 #include "health/perf.h"
 
@@ -20,7 +19,8 @@ static int64_t append_digit(int64_t n, int digit)
     return n > (INT64_MAX - digit) / 10 ? INT64_MAX : n * 10 + digit;
 }
 
-/* The exponent behind a number, and *at moved behind it; 0 and *at as it was where there is none. */
+/* Reads the exponent after a number and moves *at past it; without an exponent it returns 0 and leaves
+ * *at. */
 static int64_t read_exponent(const char **at, const char *end)
 {
     const char *p = *at;
@@ -39,13 +39,13 @@ static int64_t read_exponent(const char **at, const char *end)
     return minus ? -n : n;
 }
 
-/* Thousandths of digits with a point at `point`, times ten to the power of exponent. */
+/* The digits, with a point at `point`, times ten to the power of exponent, in thousandths. */
 static int64_t to_milli(struct piece digits, ptrdiff_t point, int64_t exponent)
 {
     enum { FAR = 1 << 20 }; /* more digits than anybody prints */
     int64_t n = 0;
     int64_t places = exponent > FAR ? FAR : exponent < -FAR ? -FAR : exponent;
-    places += point + 3; /* so many digits count */
+    places += point + 3; /* how many digits count */
     for (const char *p = digits.at; places > 0 && n < INT64_MAX; places--) {
         if (p < digits.end && !is_digit(*p))
             p++;
@@ -81,7 +81,7 @@ bool perf_number(const char **at, const char *end, int64_t *milli)
     return true;
 }
 
-/* A label: in single quotes, of which two stand for one, or up to '='. *at is moved behind it. */
+/* A label: in single quotes (two of them stand for one), or up to '='. Moves *at past it. */
 static struct piece read_label(const char **at, const char *end)
 {
     const char *p = *at;
@@ -99,7 +99,7 @@ static struct piece read_label(const char **at, const char *end)
     return label;
 }
 
-/* What stands behind the number up to ';' or a blank; false when that is no unit. */
+/* The text between the number and ';' or a blank; false when it is not a unit. */
 static bool read_unit(const char **at, const char *end, char unit[8])
 {
     size_t n = 0;

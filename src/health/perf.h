@@ -7,20 +7,20 @@
 #include <stdint.h>
 
 /*
- * What a plugin measured: a label and a number for each datum, in the format of Nagios (perf.c) or in one of
+ * The measurements of a plugin: a label and a number for each, in the format of Nagios (perf.c) or in one of
  * Sensu's (metric.c).
  */
 
-/* 'label'=value[UOM];warn;crit;min;max. The text points into what was read. */
+/* 'label'=value[UOM];warn;crit;min;max. The texts point into the output. */
 struct perf {
     const char *label;
     size_t label_len;
-    int64_t value_milli; /* rounded to zero, and to the ends of its range */
+    int64_t value_milli; /* rounded towards zero, and limited to the range of the type */
     char unit[8];
 };
 typedef void perf_fn(void *arg, const struct perf *p);
 
-/* How a check's output has its metrics (metric.tbl). */
+/* The format of a check's metrics (metric.tbl). */
 enum metric {
 #define METRIC(symbol, name, what) METRIC_##symbol,
 #include "health/metric.tbl"
@@ -30,12 +30,13 @@ enum metric {
 const char *metric_name(enum metric m); /* "graphite_plaintext" */
 bool metric_parse(const char *name, enum metric *out);
 
-/* Calls fn for each datum of Nagios' performance data: they follow the first '|' on the first line that is
- * not blank, and a second one somewhere below it, to the end. */
+/* Calls fn for each measurement in Nagios' performance data. These follow the first '|' on the first line
+ * that is not blank, and from a second '|' on a later line to the end. */
 void perf_each(const char *output, size_t len, perf_fn *fn, void *arg);
-/* The same for any format: PERFDATA is perf_each. */
+/* The same for any format. PERFDATA is perf_each. */
 void metric_each(enum metric format, const char *output, size_t len, perf_fn *fn, void *arg);
-/* "-12.5e3" in thousandths; a comma does for the point. False, and *at as it was, for no number. */
+/* Reads "-12.5e3" in thousandths; a comma may replace the point. False, with *at unchanged, when there is no
+ * number. */
 bool perf_number(const char **at, const char *end, int64_t *milli);
 
 #endif

@@ -17,7 +17,7 @@ struct piece piece_trim(struct piece p)
     return p;
 }
 
-/* Up to the first c, and *rest is what follows it: all, and nothing, where there is none. */
+/* Cuts at the first c; *rest follows it. Without c, it returns all of p and *rest is empty. */
 struct piece piece_cut(struct piece p, char c, struct piece *rest)
 {
     const char *at = p.at < p.end ? memchr(p.at, c, (size_t)(p.end - p.at)) : NULL;
@@ -25,7 +25,7 @@ struct piece piece_cut(struct piece p, char c, struct piece *rest)
     return (struct piece){p.at, at ? at : p.end};
 }
 
-/* The first line that is not blank; *rest is what follows it. */
+/* The first line that is not blank; *rest follows it. */
 struct piece piece_first_line(const char *output, size_t len, struct piece *rest)
 {
     struct piece line, all = {output, output + len};

@@ -10,14 +10,14 @@ struct piece {
     const char *at, *end;
 };
 
-/* A space, a tab, a carriage return or a NUL byte. A newline is none. */
+/* A space, a tab, a carriage return or a NUL byte, but not a newline. */
 bool piece_is_blank(char c);
-/* Without the blanks at both ends. */
+/* The piece without blanks at both ends. */
 struct piece piece_trim(struct piece p);
-/* The part before the first c; *rest is the part behind it. Where there is no c: all of p, and *rest is
+/* The part before the first c; *rest is the part after it. Without c, it returns all of p and *rest is
  * empty. */
 struct piece piece_cut(struct piece p, char c, struct piece *rest);
-/* The first line that has more than blanks, without its newline; *rest is the part behind it. */
+/* The first line with more than blanks, without its newline; *rest is the part after it. */
 struct piece piece_first_line(const char *output, size_t len, struct piece *rest);
 
 #endif

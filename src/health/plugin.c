@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "health/piece.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static void note_datum(void *arg, const struct perf *p)
     text_add(t, p->unit);
 }
 
-/* Beside what it complains of. */
+/* Adds the measured values to the finding. */
 static void note_data(const char *output, size_t len, enum metric format, struct verdict *v)
 {
     CLEANUP_TEXT struct text data = {0};
@@ -34,6 +35,7 @@ static void note_data(const char *output, size_t len, enum metric format, struct
 
 void plugin_read(int status, const char *output, size_t len, enum metric format, struct verdict *v)
 {
+    assert(output || len == 0);
     struct piece rest;
     struct piece line = piece_trim(piece_cut(piece_first_line(output, len, &rest), '|', &rest));
     char said[4 * FINDING_TEXT_BYTES_MAX] = "it said nothing";

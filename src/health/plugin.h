@@ -8,16 +8,15 @@
 #include <stddef.h>
 
 /*
- * The protocol of Nagios and Sensu plugins: exit status and output become a verdict. 0 ok, 1 warn, 2 fatal
- * (the record's Severity lowers it), 3 and everything else unknown; 126 and 127 (no such program)
- * unsupported. The first line that is not blank is the text, up to '|'. Performance data follow the first '|'
- * on its line, and a second one somewhere below it, to the end. They are read leniently: what is no datum is
- * passed over. Of a plugin that warns or worse the verdict has their values beside the finding
- * ("load1=5.310 /=120MB").
+ * The protocol of Nagios and Sensu plugins: exit status and output become a verdict. Status 0 is ok, 1 warn,
+ * 2 fatal (the record's Severity lowers it), 3 and all others unknown; 126 and 127 (no such program)
+ * unsupported. The text is the first line that is not blank, up to '|'. Performance data follow the first '|'
+ * on that line, and from a second '|' on a later line to the end. Malformed data are skipped. When a plugin
+ * warns or worse, the verdict shows their values beside the finding ("load1=5.310 /=120MB").
  */
 
-/* What a plugin that ended with this exit status and said this came to; below 0: minus the signal that ended
- * it. *v is written anew. Any bytes are good; NUL bytes count as blanks. */
+/* Judges a plugin by its exit status and output. A negative status is minus the signal that ended it. *v is
+ * overwritten. Any bytes are allowed; NUL bytes count as blanks. */
 void plugin_read(int status, const char *output, size_t len, enum metric format, struct verdict *v);
 
 #endif

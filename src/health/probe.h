@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /*
- * The probes (probe.tbl): each is one thing that a check can look at on a node, with its defaults.
+ * The probes (probe.tbl), with their defaults. Each looks at one thing on a node.
  */
 
 enum probe {
@@ -23,12 +23,11 @@ struct probe_row {
     enum probe_how how;
     int every_s;
     enum result severity;
-    enum blame
-        blame; /* of what it finds; a meaning of the kernel's log has its own, this is that of others */
+    enum blame blame; /* the cause of its findings; a meaning of the kernel's log has a cause of its own */
     const char *keys, *what, *source;
 };
 const struct probe_row *probe_row(enum probe p);
-/* False when there is none; *out is left as it is. */
+/* False when there is none; *out is unchanged. */
 bool probe_find(const char *name, enum probe *out);
 
 #endif

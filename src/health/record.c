@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of checks, read and written. key.h has the keys that any check may have; what is not there is the
- * probe's own key, and argument.h says whether its value is good.
+ * Reads and writes the records of checks. key.h has the keys that any check may have. Any other key is the
+ * probe's, and argument.h checks its value.
  *
- * The name and the probe are read first, for the defaults of the others are the probe's. A record is read
+ * The name and the probe are read first, because the probe sets the defaults of the others. A record is read
  * into a check of its own, which joins the others when all of it is good.
  */
 #include "base/conf.h"
@@ -89,7 +89,7 @@ static int no_probe(const char *name, bool named, struct err *e)
     return err_set(e, -EINVAL, "no probe \"%.80s\"%s", name, hint);
 }
 
-/* Name and probe, and the defaults that follow from them. */
+/* Reads name and probe, and sets the defaults that follow from them. */
 static int record_begin(struct check *k, const struct conf_line *line, struct err *e)
 {
     if (strcasecmp(line->fields[0].key, "Check") != 0)
@@ -111,7 +111,7 @@ static int check_text(const char *value, struct err *e)
     return *value ? text_check_line(value, e) : err_set(e, -EINVAL, "the value is empty");
 }
 
-/* The probes that have this key, with commas between. */
+/* The probes that have this key, separated by commas. */
 static void find_probes(const char *key, struct text *out)
 {
     struct argument a;
@@ -201,7 +201,7 @@ static const char *value_of(const void *arg, const char *key)
     return check_arg(arg, key);
 }
 
-/* What no key alone can say. */
+/* Checks that involve several keys. */
 static int check_together(const struct check *k, struct err *e)
 {
     if (k->probe == PROBE_SERVICE && k->n_args == 0)
@@ -302,7 +302,7 @@ static bool is_include(const struct conf_line *line)
     return strcasecmp(line->fields[0].key, "Include") == 0;
 }
 
-/* The file has a record of its own for this one. */
+/* True when the file has a record of this name. */
 static bool stands_in(const struct conf *file, const char *name)
 {
     for (size_t i = 0; i < file->n; i++)
@@ -332,7 +332,7 @@ static int no_set(const char *name, struct err *e)
     return err_set(e, -EINVAL, "Include: there is no set \"%.80s\"; there are %s", name, all.s);
 }
 
-/* "Include=nvidia": the records of a ready-made set, but those that the file has itself. */
+/* "Include=nvidia": adds the records of a ready-made set, except those that the file defines itself. */
 static int include_set(struct checks *c, const struct conf *file, const struct conf_line *line, struct err *e)
 {
     const char *name = line->fields[0].value;
@@ -409,7 +409,7 @@ static void put_field(struct text *t, const char *key, const char *value)
     text_add_char(t, '"');
 }
 
-/* As one list or, where that is too long for a value, as those of both halves. */
+/* Writes the nodes as one list or, when it is too long for a value, as those of both halves. */
 static void put_nodes(struct text *t, const char *const *names, size_t n, unsigned *part)
 {
     CLEANUP_FREE char *list = hostlist_fold(names, n);

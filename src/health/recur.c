@@ -18,8 +18,8 @@ enum { ROWS = sizeof rows / sizeof *rows };
 /* --- the general rule --------------------------------------------------------------------------- */
 
 /*
- * Steps are numbered by the wall clock and not from the first time: two histories, of which one has more
- * times than the other, shrink at the same moments, so that the one with more is never less.
+ * Steps are numbered by the wall clock, not from the first time. Two histories then shrink at the same
+ * moments, so the one with more times never has the smaller sum.
  */
 
 enum { FADE = 64730 }; /* of 65536: the 56th power is a half */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "health/result.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct {
@@ -13,11 +14,13 @@ static const struct {
 
 const char *result_name(enum result r)
 {
+    assert((size_t)r < sizeof rows / sizeof *rows);
     return rows[r].name;
 }
 
 const char *result_what(enum result r)
 {
+    assert((size_t)r < sizeof rows / sizeof *rows);
     return rows[r].what;
 }
 

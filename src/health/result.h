@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* What a check came to. The order counts: a later one is worse. */
+/* The result of a check. The order counts: a later one is worse. */
 enum result {
 #define RESULT(symbol, name, what) RESULT_##symbol,
 #include "health/result.tbl"
@@ -15,7 +15,7 @@ enum result {
 const char *result_name(enum result r); /* "degraded" */
 const char *result_what(enum result r);
 bool result_parse(const char *name, enum result *out);
-/* Worse than warn: something may follow from it. */
+/* True when it is worse than warn: it may have consequences. */
 bool result_fails(enum result r);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 /*
- * What follows for a node from the worst that is wrong with it: service.tbl, which the manual prints.
+ * The consequence for a node of its worst result: service.tbl, which the manual prints.
  */
 
 enum drained { DRAINED_NEVER, DRAINED_LASTING, DRAINED_AT_ONCE };
@@ -18,7 +18,7 @@ struct service {
     const char *what; /* in words */
 };
 
-/* acts: Fettle acts for the node; else it only observes. */
+/* acts: Fettle acts for the node; otherwise it only observes. */
 const struct service *service_of(enum result severity, bool acts);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For each result R, worst first: has it been so bad for long enough, or, when it was said to be, has it not
- * been better for long enough? Both are nested: what is as bad as R is as bad as everything milder, and what
- * is better than R is better than everything worse. So the first R that holds is what is said.
+ * For each result R, from the worst down: have the looks been as bad as R for long enough; or, when the check
+ * already says R, have they not been better for long enough? Both conditions are nested: what is as bad as R
+ * is as bad as everything milder, and what is better than R is better than everything worse. So the first R
+ * that holds is the result.
  */
 #include "health/steady.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void steady_count(struct steady *s, struct mono now, enum result r)
@@ -22,8 +24,8 @@ static void steady_count(struct steady *s, struct mono now, enum result r)
     }
 }
 
-/* Whether fail_percent of the looks for which the window has room, or of those that are in it when they are
- * more, were so bad. */
+/* Whether fail_percent of the looks were as bad as r. The base is the number of looks that the window has
+ * room for, or the number in it when that is larger. */
 static bool too_often(const struct steady *s, const struct check *k, struct mono now, enum result level)
 {
     uint64_t bad = 0, in = 0, room = (uint64_t)(k->window.ns / k->every.ns);
@@ -39,7 +41,7 @@ static bool too_often(const struct steady *s, const struct check *k, struct mono
     return bad > 0 && bad * 100 >= k->fail_percent * of;
 }
 
-/* Whether it is still as bad as was said. */
+/* Whether the result is still as bad as before. */
 static bool steady_stays(const struct steady *s, const struct check *k, struct mono now, enum result level)
 {
     return s->any && s->said.result >= level &&
@@ -73,7 +75,7 @@ static bool has_all(const struct verdict *v, const struct verdict *of)
     return true;
 }
 
-/* Takes v as what is said; true when that is news. */
+/* Makes v the result; true when others should hear of it. */
 static bool steady_say(struct steady *s, struct mono now, const struct verdict *v, bool first)
 {
     bool other = first || s->said.result != v->result;
@@ -84,8 +86,8 @@ static bool steady_say(struct steady *s, struct mono now, const struct verdict *
     return news;
 }
 
-/* What is said of a look when it is steadied to r: the look itself where it is as bad; where it is worse, its
- * findings as mild as that; where it is better, what was said stays. */
+/* The verdict of a look that is steadied to r. A look as bad as r counts as it is; a worse look has its
+ * findings lowered to r; after a better look the verdict stays. */
 static bool say_as(struct steady *s, const struct check *k, struct mono now, const struct verdict *v,
                    enum result r, bool first)
 {
@@ -106,6 +108,7 @@ static bool say_as(struct steady *s, const struct check *k, struct mono now, con
 
 bool steady_look(struct steady *s, const struct check *k, struct mono now, const struct verdict *v)
 {
+    assert(v);
     bool first = s->n == 0 && s->blind == 0;
     if (v->result < RESULT_OK) {
         s->blind++;

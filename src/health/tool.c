@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each line is folded (blanks become one, the cells of a table row become "| A: B") and compared with the
- * rows of its tool, then with those of any tool. dcgmi breaks a long text over several rows whose first cell
- * is empty: such a row goes on with the text before it, or belongs to the cell above it.
+ * rows of its tool, then with those for any tool. dcgmi breaks a long text over several rows whose first cell
+ * is empty: such a row continues the text before it, or belongs to the cell above it.
  */
 #include "health/tool.h"
 
@@ -10,6 +10,7 @@
 #include "health/pattern.h"
 #include "health/plugin.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Runs of blanks become one; none at the ends. */
+/* Merges runs of blanks into one, and removes blanks at the ends. */
 static void tool_fold(char *line)
 {
     char *to = line;
@@ -80,7 +81,7 @@ static void tool_fold(char *line)
     *to = '\0';
 }
 
-/* A text that fills its cell goes on in the next row. */
+/* A text that fills its cell continues in the next row. */
 static bool is_full(const char *cell)
 {
     return strlen(cell) >= CELL_FULL;
@@ -92,7 +93,7 @@ static void evidence_add(struct tool_said *s, const char *between, const char *w
     snprintf(s->evidence + n, sizeof s->evidence - n, "%s%s", n > 0 ? between : "", what);
 }
 
-/* A row of a table of two columns, as "| A: B". False when it only went on with the text of the row before
+/* Writes a row of a two-column table as "| A: B". False when it only continued the text of the row before
  * it. */
 static bool read_row(struct tool_said *s, char *line, char out[static TOOL_LINE_BYTES_MAX + 1])
 {
@@ -107,7 +108,7 @@ static bool read_row(struct tool_said *s, char *line, char out[static TOOL_LINE_
     tool_fold(line + 1);
     bool goes_on = !line[1];
     if (goes_on && s->noting) {
-        second += *second == ' '; /* one is the table's; others may be the text's */
+        second += *second == ' '; /* the table adds one; others may belong to the text */
         for (size_t n = strlen(second); n > 0 && is_blank(second[n - 1]); n--)
             second[n - 1] = '\0';
         evidence_add(s, "", second);
@@ -184,7 +185,7 @@ static void take_value(struct tool_said *s, int64_t milli)
     s->has_value = true;
 }
 
-/* "1 20.1 2501.0 19.9" is the row of device 1: its own column says nothing of a link. */
+/* "1 20.1 2501.0 19.9" is the row of device 1. Its own column says nothing about a link. */
 static void take_matrix_row(struct tool_said *s, const struct words *w)
 {
     int64_t row, milli;
@@ -204,7 +205,7 @@ static void take_wrongs(struct tool_said *s, const char *count, const char *line
         return;
     char what[FINDING_TEXT_BYTES_MAX + 1];
     snprintf(what, sizeof what, "%s wrong values in \"%s\"", count, line);
-    if (!s->wrong) /* each size has such a line */
+    if (!s->wrong) /* every size has such a line */
         evidence_add(s, "; ", what);
     s->wrong = true;
 }
@@ -252,6 +253,7 @@ static void take_line(struct tool_said *s)
 
 void tool_read(struct tool_said *s, const char *bytes, size_t n)
 {
+    assert(bytes || n == 0);
     for (const char *p = bytes; p < bytes + n; p++) {
         if (*p == '\n' || *p == '\r')
             take_line(s);

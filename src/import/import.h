@@ -8,11 +8,12 @@
 #include <stddef.h>
 
 /*
- * Configuration of other programs, written anew as Fettle's: slurm.conf as nodes.conf and partitions.conf,
- * the nhc.conf of LBNL's Node Health Check as checks.conf. What the readers write, fettled reads. What has no
- * counterpart stays in the text as a comment, with file, line and key, so that a person can judge it.
+ * Converts the configuration of other programs: slurm.conf into nodes.conf and partitions.conf, and the
+ * nhc.conf of LBNL's Node Health Check into checks.conf. fettled reads what the functions write. Settings
+ * without a counterpart stay in the text as comments with file, line and key, so that a person can judge
+ * them.
  *
- * Nothing here opens a file or writes one: the caller reads and keeps the texts.
+ * Nothing here opens or writes a file: the caller reads and keeps the texts.
  */
 
 /* Reads the whole file at path into bytes. -errno with a sentence. */
@@ -26,13 +27,13 @@ typedef int import_read_fn(void *arg, const char *path, struct text *bytes, stru
 int import_slurm(const char *path, import_read_fn *read, void *arg, struct text *nodes,
                  struct text *partitions, struct err *e);
 
-/* The text of checks.conf that does what nhc.conf's checks do; path is for the comments. The checks that run
- * without any file stand first, because a file replaces them. -EINVAL for a file with a NUL byte, or with
- * more checks than a checks.conf may have. */
+/* Writes the checks.conf that does the same as the checks of an nhc.conf; path is for the comments. The
+ * checks that run without any file come first, because a file replaces them. -EINVAL for a file with a NUL
+ * byte, or with more checks than a checks.conf may have. */
 int import_nhc(const char *path, const char *bytes, size_t len, struct text *checks, struct err *e);
 
-/* Says in words what a key of Slurm's is called here, for somebody who wrote it into nodes.conf or
- * partitions.conf: "Slurm's NodeName is Name here". False for a key that Slurm does not have there. */
+/* Writes the name that a key of Slurm's has here, as a hint for a key in nodes.conf or partitions.conf:
+ * "Slurm's NodeName is Name here". False for a key that Slurm does not have there. */
 bool import_slurm_node_hint(const char *key, struct text *words);
 bool import_slurm_partition_hint(const char *key, struct text *words);
 

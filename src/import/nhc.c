@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads nhc.conf: lines "TARGET || CHECK", of which CHECK is any command of bash. What is carried over are
- * calls of NHC's own checks with plain words; a line with more shell than that is a comment, because nobody
- * but bash knows what it comes to.
+ * Reads nhc.conf: lines "TARGET || CHECK", where CHECK is any command of bash. Calls of NHC's own checks with
+ * plain words are converted. A line with more shell than that becomes a comment, because only bash knows its
+ * meaning.
  *
- * A record that Fettle's own reader refuses is a comment, too: what is written can be read.
+ * A record that Fettle's own reader refuses becomes a comment too, so that the output can always be read.
  */
 #include "health/check.h"
 #include "import/import.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORDS_MAX = 64 };
 
-/* One line, and what becomes of it. */
+/* One line, and the result for it. */
 struct nhc {
     const char *path;
     int number;
     char *target, *check; /* without the white space around them */
     size_t n;
     char *word[WORDS_MAX];      /* of the check, without quotes; word[0] is its name */
-    bool plain[WORDS_MAX];      /* nothing of the shell's is in it */
+    bool plain[WORDS_MAX];      /* the word has no shell syntax */
     const char *raw[WORDS_MAX]; /* where the word begins in `check` */
     struct text nodes;          /* " Nodes=..." */
-    bool is_open;               /* the target could not be said: the records are comments */
+    bool is_open;               /* the target could not be converted: the records become comments */
     struct text *out;
-    struct text names; /* of the records so far, each in blanks */
+    struct text names; /* the names of the records so far, each between blanks */
 };
 
 struct nhc_row;
@@ -54,7 +55,7 @@ static void free_words(struct nhc *l)
     l->n = 0;
 }
 
-/* One word at s; quotes are taken away. NULL when a quote is not closed. */
+/* Takes one word at s and removes its quotes. NULL when a quote is not closed. */
 static const char *take_word(struct nhc *l, const char *s)
 {
     struct text t = {0};
@@ -95,12 +96,12 @@ static bool take_words(struct nhc *l)
 
 /* --- options --------------------------------------------------------------------------------- */
 
-/* Options as getopts has them: letters, and a colon behind those that have a value. */
+/* Options as getopts has them: letters, with a colon after those that take a value. */
 struct options {
     const char *letters;
-    size_t at; /* of the first word behind them */
+    size_t at; /* the first word after them */
     bool nonfatal;
-    const char *value[128]; /* "" for a letter alone; the last that was given */
+    const char *value[128]; /* "" for a letter alone; the last value given */
     const char *other;      /* a value that is not plain, or a letter that NHC does not have */
 };
 
@@ -166,7 +167,7 @@ static void add_value(struct text *t, const char *key, const char *value)
     text_add_char(t, '"');
 }
 
-/* Of NHC's name without "check_", and what it is about; with a number when that is there already. */
+/* Adds NHC's name without "check_" and its subject; with a number when that name exists already. */
 static void add_name(struct nhc *l, const char *about, struct text *t)
 {
     enum { LONGEST = CHECK_NAME_BYTES_MAX - 8 };
@@ -197,7 +198,8 @@ static void add_name(struct nhc *l, const char *about, struct text *t)
     text_add(t, name.s);
 }
 
-/* Adds "Check=NAME Probe=PROBE" and what stands in rest, as a comment when its nodes could not be said. */
+/* Adds "Check=NAME Probe=PROBE" and the text of `rest`; as a comment when its nodes could not be
+ * converted. */
 static const char *add_record(struct nhc *l, const struct nhc_row *row, const char *about, const char *rest);
 
 static void add_note(struct nhc *l, const char *why)
@@ -233,7 +235,7 @@ static const char *add_record(struct nhc *l, const struct nhc_row *row, const ch
     return NULL;
 }
 
-/* NHC's sizes are of 1,024 bytes, with letters for more. False for what is none. */
+/* NHC's sizes are in units of 1,024 bytes, with more letters. False for anything else. */
 static bool add_size(struct text *t, const char *key, const char *size)
 {
     size_t len = strspn(size, "0123456789");
@@ -297,7 +299,7 @@ static const char *write_MOUNT(struct nhc *l, const struct nhc_row *row)
     return add_record(l, row, path, rest.s);
 }
 
-/* FILE SYSTEM and SIZE of the checks of space. */
+/* Takes FILE SYSTEM and SIZE of the checks of space. */
 static const char *take_space(struct nhc *l, struct text *rest)
 {
     const char *why = check_plain(l, 1);
@@ -321,7 +323,7 @@ static const char *write_FREE(struct nhc *l, const struct nhc_row *row)
     return add_record(l, row, l->word[1], rest.s);
 }
 
-/* At most so much is used: at least the rest is free. */
+/* A limit on what is used becomes a limit on what is free. */
 static const char *write_left(struct nhc *l, const struct nhc_row *row, const char *key, bool used)
 {
     CLEANUP_TEXT struct text rest = {0};
@@ -436,7 +438,7 @@ static const char *write_SERVICE(struct nhc *l, const struct nhc_row *row)
     return add_service(l, row, nhc_option(&o, 'd') ? nhc_option(&o, 'd') : l->word[o.at], o.nonfatal);
 }
 
-/* What the shell has to say of the exit status; a plugin's 2 is what NHC's failure is. */
+/* The shell would have to judge the exit status; a plugin's status 2 is NHC's failure. */
 static const char *write_STATUS(struct nhc *l, const struct nhc_row *row)
 {
     CLEANUP_TEXT struct text run = {0}, rest = {0};
@@ -498,7 +500,7 @@ static const struct nhc_row *find_row(const char *name)
     return NULL;
 }
 
-/* All nodes, or a list in braces, or one name. Anything else is a pattern. */
+/* All nodes, a list in braces, or one name. Anything else is a pattern. */
 static void take_target(struct nhc *l)
 {
     size_t len = strlen(l->target);
@@ -569,6 +571,8 @@ static void take_line(struct nhc *l, char *line)
 
 int import_nhc(const char *path, const char *bytes, size_t len, struct text *checks, struct err *e)
 {
+    assert(path && checks);
+    assert(bytes || len == 0);
     char shown[200];
     struct nhc l = {.path = shown, .out = checks};
     struct checks all;

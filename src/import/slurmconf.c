@@ -2,12 +2,13 @@
 /*
  * Reads slurm.conf into nodes, their lines and partitions.
  *
- * Two walks over the lines. The first takes nodes, because partitions may stand before them and "ALL" means
- * all; what holds for every node (TmpFS, SlurmdParameters) may stand behind them, so it is judged when they
- * are written. Values stay text: what they come to is for the writer.
+ * Two walks over the lines. The first takes the nodes, because partitions may come before them and "ALL"
+ * means all. Settings for every node (TmpFS, SlurmdParameters) may come after the nodes, so they are judged
+ * when the nodes are written. Values stay text; the writer interprets them.
  */
 #include "import/slurmconf.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ void slurmconf_note(struct text *notes, const struct slurmconf_line *line, const
     text_printf(notes, ": %s\n", what);
 }
 
-/* Keys of one line that the same is to be said of stand in one comment. */
+/* Keys of one line with the same remark share one comment. */
 struct left {
     const struct slurmconf_line *line;
     struct text *notes;
@@ -124,7 +125,7 @@ struct defaults {
     char *value[SLURM_KEYS];
 };
 
-/* The keys of the line over the values; what has no counterpart is noted. */
+/* Sets the line's keys over the values; keys without a counterpart are noted. */
 static void take_values(const struct slurmconf_line *line, const struct slurmconf_pairs *pairs,
                         char *value[SLURM_KEYS], struct text *notes)
 {
@@ -269,7 +270,7 @@ static bool put_set(const struct places *p, struct slurmconf_partition *to, cons
     return false;
 }
 
-/* The nodes of a list, of which names of sets may be a part: sets have no sets in them. */
+/* Adds the nodes of a list, which may name sets. Sets do not contain sets. */
 static void put_list(const struct places *p, struct slurmconf_partition *to, const char *list,
                      unsigned number, bool in_set)
 {
@@ -329,7 +330,7 @@ static void note_partition(struct slurmconf_partition *to, const struct slurmcon
     leave_end(&left);
 }
 
-/* DEFAULT's Nodes and Default, for the partitions behind it. */
+/* DEFAULT's Nodes and Default, for the partitions after it. */
 struct partition_defaults {
     char *nodes, *is_default;
 };
@@ -433,6 +434,7 @@ static int second_walk(const struct places *p, const struct slurmconf_line *line
 
 int slurmconf_read(const char *path, import_read_fn *read, void *arg, struct slurmconf *c, struct err *e)
 {
+    assert(path && read && c);
     struct places p = {.c = c};
     struct defaults defaults = {0};
     struct partition_defaults partition_defaults = {0};

@@ -6,7 +6,7 @@
 #include "import/slurmconf_lines.h"
 
 /*
- * What slurm.conf says of nodes and partitions: between the reader (slurmconf.c) and the writer
+ * What slurm.conf says about nodes and partitions: between the reader (slurmconf.c) and the writer
  * (slurmconf_write.c).
  */
 
@@ -36,7 +36,7 @@ static inline void slurmconf_set_add(struct slurmconf_set *s, unsigned number)
     s->bits[number / 64] |= UINT64_C(1) << (number % 64);
 }
 
-/* A line NodeName=, with what DEFAULT lines before it say. Values are NULL when neither has the key. */
+/* A line NodeName=, with the values of DEFAULT lines before it. A value is NULL when neither has the key. */
 struct slurmconf_nodes {
     const struct slurmconf_line *line;
     size_t first, n; /* its nodes, in slurmconf.nodes */
@@ -64,11 +64,11 @@ struct slurmconf {
     size_t n_partitions;
     struct slurmconf_partition *partitions; /* the first has the number 1 */
     struct text notes;                      /* on lines of other kinds */
-    bool amounts_are_made_up; /* config_overrides: nodes may have less than what is said of them */
-    bool tmp_is_elsewhere;    /* TmpFS is not /tmp */
+    bool amounts_are_made_up;               /* config_overrides: nodes may have less than the file says */
+    bool tmp_is_elsewhere;                  /* TmpFS is not /tmp */
 };
 
-/* *c is zero, and to be given to slurmconf_fini, also after an error. */
+/* *c must be zero before, and is given to slurmconf_fini afterwards, even after an error. */
 int slurmconf_read(const char *path, import_read_fn *read, void *arg, struct slurmconf *c, struct err *e);
 void slurmconf_fini(struct slurmconf *c);
 
@@ -76,8 +76,8 @@ void slurmconf_fini(struct slurmconf *c);
 void slurmconf_note(struct text *notes, const struct slurmconf_line *line, const char *key, const char *value,
                     const char *what);
 
-/* The processors of each node by Slurm's rule: CPUs, or what sockets, cores and threads come to. *known is
- * false when nothing says it. -EINVAL for what is no number. */
+/* The processors of each node by Slurm's rule: CPUs, or the product of sockets, cores and threads. *known is
+ * false when neither is given. -EINVAL for a malformed number. */
 int slurmconf_cpus(const struct slurmconf_nodes *r, uint64_t *cpus, bool *known, struct err *e);
 /* A number as Slurm reads it: decimal, 0x..., 0..., with k for 1,024. */
 int slurmconf_number(const struct slurmconf_line *line, const char *key, const char *value, uint64_t most,

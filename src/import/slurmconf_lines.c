@@ -43,7 +43,7 @@ static bool take_pair(const char *s, char **key, char **value, const char **rest
     while (isalnum((unsigned char)s[len]) || s[len] == '_' || s[len] == '.')
         len++;
     const char *at = skip_space(s + len);
-    at += *at && strchr("-*+/", *at) ? 1 : 0; /* operators, which no key of nodes has a use for */
+    at += *at && strchr("-*+/", *at) ? 1 : 0; /* operators; no key of nodes has a use for them */
     if (len == 0 || *at != '=')
         return false;
     at = skip_space(at + 1);

@@ -6,8 +6,8 @@
 #include "import/import.h"
 
 /*
- * The lines of slurm.conf as slurmctld has them (src/common/parse_config.c there): what stands behind a '#'
- * without a backslash before it is a comment, a line that ends with a backslash goes on in the next, "Include
+ * The lines of slurm.conf as slurmctld reads them (src/common/parse_config.c there). A '#' without a
+ * backslash before it begins a comment; a line that ends with a backslash continues in the next; "Include
  * FILE" at the beginning of a line stands for a file, beside slurm.conf when its name is relative, with %c
  * for ClusterName.
  */
@@ -16,12 +16,12 @@ enum { SLURM_FILES_MAX = 1024, SLURM_DEPTH_MAX = 16, SLURM_LINES_MAX = 1 << 18, 
 
 struct slurmconf_line {
     const char *file; /* as its path was written; lives until slurmconf_lines_fini */
-    int number;       /* of its first part, from 1 */
+    int number;       /* the number of its first part, from 1 */
     char *text;       /* from the first key on */
 };
 
-/* In order, with those of included files in their places. Zero-initialise; slurmconf_lines_fini, also after
- * an error. */
+/* All lines in order, with included files in place. Zero-initialise; slurmconf_lines_fini, even after an
+ * error. */
 struct slurmconf_lines {
     size_t n;
     struct slurmconf_line *list;
@@ -34,13 +34,12 @@ int slurmconf_lines_read(const char *path, import_read_fn *read, void *arg, stru
 void slurmconf_lines_fini(struct slurmconf_lines *l);
 
 /* The first key of the line, and its value. -EINVAL when the line does not begin with KEY=VALUE; *rest (may
- * be NULL) is what stands behind. The caller frees both. */
+ * be NULL) is the text after it. The caller frees both. */
 int slurmconf_first(const struct slurmconf_line *line, char **key, char **value, const char **rest,
                     struct err *e);
 
-/* All KEY=VALUE of the line: a value in double quotes may have white space, and a value may stand apart from
- * its equal sign. Zero-initialise; slurmconf_pairs_fini, also after an error. -EINVAL for a line that is
- * something else. */
+/* All KEY=VALUE of the line. A value in double quotes may have white space, and white space may surround the
+ * equal sign. Zero-initialise; slurmconf_pairs_fini, even after an error. -EINVAL for any other line. */
 struct slurmconf_pairs {
     size_t n;
     struct slurmconf_pair {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what slurm.conf says as nodes.conf and partitions.conf.
+ * Writes slurm.conf's nodes and partitions as nodes.conf and partitions.conf.
  *
- * Every record is whole: no DEFAULT but the one by which a node that is in no partition of Slurm's is in none
- * here. The nodes of one line NodeName= that are in the same partitions are one record, and several when
- * their list is longer than a value may be. A partition's nodes stand with the nodes, since its own record
+ * Every record is complete. The only DEFAULT record puts a node that is in none of Slurm's partitions into no
+ * partition here. Nodes of one line NodeName= in the same partitions are one record, or several when their
+ * list is longer than a value may be. A partition's nodes are written with the nodes, since its own record
  * has one line.
  */
 #include "import/slurmconf.h"
@@ -33,7 +33,7 @@ int slurmconf_number(const struct slurmconf_line *line, const char *key, const c
     return 0;
 }
 
-/* A count of at least one; `otherwise` when nobody gives it. */
+/* A count of at least one; `otherwise` when it is not given. */
 static int take_count(const struct slurmconf_nodes *r, enum slurmconf_key k, const char *name,
                       uint64_t otherwise, uint64_t *out, struct err *e)
 {
@@ -44,7 +44,7 @@ static int take_count(const struct slurmconf_nodes *r, enum slurmconf_key k, con
     return rc;
 }
 
-/* As _parse_nodename of Slurm's read_config.c has it: boards are part of the sockets. */
+/* As _parse_nodename in Slurm's read_config.c: boards are part of the sockets. */
 int slurmconf_cpus(const struct slurmconf_nodes *r, uint64_t *cpus, bool *known, struct err *e)
 {
     uint64_t boards = 0, sockets = 0, a_board = 0, cores = 0, threads = 0, given = 0;
@@ -76,7 +76,7 @@ struct writer {
     struct err *e;
 };
 
-/* In quotes where white space or a quote makes it necessary. */
+/* Adds the value, in quotes when white space or a quote requires them. */
 static void add_value(struct text *t, const char *value)
 {
     if (*value && !strpbrk(value, " \t\"\\")) {
@@ -92,7 +92,7 @@ static void add_value(struct text *t, const char *value)
     text_add_char(t, '"');
 }
 
-/* Its name where a list in Partition= can have it, else its number. */
+/* Adds the name when a list in Partition= can have it, otherwise the number. */
 static void add_partition_word(const struct slurmconf *c, unsigned number, bool by_name, struct text *t)
 {
     const char *name = c->partitions[number - 1].name;
@@ -133,7 +133,7 @@ static int add_amount(struct writer *w, const struct slurmconf_nodes *r, enum sl
     return rc;
 }
 
-/* What is behind the name and before the partitions. */
+/* Adds what follows the name and precedes the partitions. */
 static int add_amounts(struct writer *w, const struct slurmconf_nodes *r, struct text *t)
 {
     uint64_t cpus;
@@ -227,7 +227,7 @@ static void add_bundles(struct writer *w, const struct slurmconf_nodes *r, const
         add_bundle(w, sign, &bundles[i], amounts);
 }
 
-/* What is to be said of the state that slurm.conf gives nodes. */
+/* Notes the remarks on the states that slurm.conf gives nodes. */
 static void note_state(struct slurmconf_nodes *r)
 {
     static const char *const quiet[] = {"UNKNOWN", "IDLE", "ALLOCATED", "BUSY"};
@@ -270,7 +270,7 @@ static int write_nodes(struct writer *w)
 
 static void write_partitions(const struct slurmconf *c, struct text *t)
 {
-    enum { MAX_PARTITION = 31 }; /* of fettle.conf, where nothing is said */
+    enum { MAX_PARTITION = 31 }; /* the default in fettle.conf */
     text_add(
         t, "# Slurm's partitions for Fettle: partitions.conf(5). nodes.conf says which nodes are in them.\n");
     if (c->n_partitions > MAX_PARTITION)

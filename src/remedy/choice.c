@@ -2,14 +2,14 @@
 /*
  * The choice of a remedy by expected cost (doc/spec/remedy.md).
  *
- * Each remedy is tried in thought as the first, on all faults that are open. What follows it is estimated
- * with one rule: of remedies that are tried one after another, the one with the least cost for each chance
- * comes first. For one fault that is the best of all orders; for several it is a good one, found without
- * a search. From the end of this order, which is a person, one goes backwards and leaves out what costs
- * more than it brings.
+ * Each remedy is considered as the first step against all open faults. The cost of the steps after it is
+ * estimated with one rule: among remedies that are tried one after another, the one with the least cost per
+ * chance of success comes first. For one fault this order is the best; for several it is a good one, found
+ * without a search. The last step of the order is a person. Walking back from it, steps that cost more than
+ * they save are left out.
  *
- * Costs are units of the policy, cut at COST_MAX; chances are millionths. A set of faults is a word with a
- * bit for each.
+ * Costs are units of the policy, limited to COST_MAX; chances are millionths. A set of faults is a word with
+ * a bit for each.
  */
 #include "remedy/remedy.h"
 
@@ -20,38 +20,38 @@
 
 enum { MILLION = 1000000 };
 
-/* So many remedies in a row are thought of. */
+/* The longest sequence of remedies that is considered. */
 enum { IN_A_ROW_MAX = 8 };
 
-/* More than any person costs, and COST_MAX * FAULTS_MAX * MILLION is still a number. */
+/* More than any person costs; COST_MAX * FAULTS_MAX * MILLION still fits into 64 bits. */
 static const int64_t COST_MAX = INT64_C(100000000000);
 
-/* A remedy before some faults. */
+/* The chances of a remedy against some faults. */
 struct odds {
     size_t remedy;
     int64_t own;
-    uint32_t all;  /* the chance that it cures all of them that it covers */
-    uint64_t some; /* how many causes it is expected to cure, in millionths */
+    uint32_t all;  /* the chance that it cures all faults that it covers */
+    uint64_t some; /* the expected number of cured causes, in millionths */
 };
 
-/* What is known before anything is chosen. */
+/* What is known before the choice. */
 struct view {
     const struct choice_input *in;
     size_t n_faults;
-    const struct fault *faults[FAULTS_MAX]; /* that count */
+    const struct fault *faults[FAULTS_MAX]; /* the faults that count */
     size_t n_causes;
     uint64_t causes[FAULTS_MAX];   /* sets of faults, one for each group */
-    uint64_t helps[REMEDIES_MAX];  /* what it may help */
-    uint64_t covers[REMEDIES_MAX]; /* of these, what it has tries left for */
-    unsigned tried[REMEDIES_MAX];  /* lately and in vain, for what it covers; the most of them */
-    int64_t own[REMEDIES_MAX];     /* with what has to follow at once */
+    uint64_t helps[REMEDIES_MAX];  /* faults that it may help */
+    uint64_t covers[REMEDIES_MAX]; /* of these, the faults that it has tries left for */
+    unsigned tried[REMEDIES_MAX];  /* the most recent tries in vain for any fault that it covers */
+    int64_t own[REMEDIES_MAX];     /* its cost, with the remedy that must follow at once */
     uint32_t chances[REMEDIES_MAX][FAULTS_MAX];
-    struct outcomes of[REMEDIES_MAX][FAULTS_MAX]; /* the record, of what it covers */
+    struct outcomes of[REMEDIES_MAX][FAULTS_MAX]; /* the record, for the faults that it covers */
     size_t n_order[FAULTS_MAX];
-    uint8_t order[FAULTS_MAX][REMEDIES_MAX]; /* of each fault: the remedies that cover it and pay, least cost
-                                                for each chance first */
+    uint8_t order[FAULTS_MAX][REMEDIES_MAX]; /* for each fault: the remedies that cover it and pay, least cost
+                                                per chance first */
     size_t n_of_all;
-    struct odds order_of_all[REMEDIES_MAX]; /* likewise of all faults together */
+    struct odds order_of_all[REMEDIES_MAX]; /* the same for all faults together */
 };
 
 uint32_t outcomes_chance(const struct remedy *r, struct outcomes of)
@@ -64,7 +64,7 @@ uint32_t outcomes_chance(const struct remedy *r, struct outcomes of)
 
 /* --- what it costs and how often it was tried ----------------------------------------------------- */
 
-/* a * b / c, cut at COST_MAX. Both are not negative, c is positive. */
+/* a * b / c, at most COST_MAX. a and b are not negative, c is positive. */
 static int64_t choice_scale(int64_t a, int64_t b, int64_t c)
 {
     int64_t product;
@@ -78,13 +78,13 @@ static int64_t choice_add(int64_t a, int64_t b)
     return a + b < COST_MAX ? a + b : COST_MAX;
 }
 
-/* The remedy that has to follow it at once, or NULL. */
+/* The remedy that must follow at once, or NULL. */
 static const struct remedy *choice_follower(const struct choice_input *in, const struct remedy *r)
 {
     return r->after && *r->after ? remedies_find(in->remedies, r->after) : NULL;
 }
 
-/* One at least: what costs nothing would have no order. */
+/* At least 1: remedies that cost nothing could not be ordered. */
 static int64_t own_cost(const struct choice_input *in, const struct remedy *r)
 {
     int64_t cost = 0;
@@ -104,7 +104,8 @@ static bool needs_idle(const struct choice_input *in, const struct remedy *r)
     return false;
 }
 
-/* Whether the attempt was for this fault. It names several with commas, and may be cut at its end. */
+/* Whether the attempt was for this fault. It names several faults separated by commas, and may be cut at its
+ * end. */
 static bool was_for(const char *names, const char *fault)
 {
     size_t len = strlen(fault), all = strlen(names);
@@ -136,7 +137,7 @@ static void add_fault(struct view *v, const struct fault *f)
     v->faults[v->n_faults++] = f;
 }
 
-/* What only warns is no reason for or against anything, unless there is nothing else. */
+/* A fault that only warns does not count, unless there is no other. */
 static void take_faults(struct view *v)
 {
     const struct choice_input *in = v->in;
@@ -155,8 +156,8 @@ static struct outcomes record_of(const struct choice_input *in, const struct rem
     return in->outcomes(in->outcomes_arg, fault, r->name, in->class);
 }
 
-/* How often it was tried lately for each fault, and how often in vain: what was carried out in this repair
- * did not keep any of what is open from being there. */
+/* How often the remedy was tried recently for each fault, and how often in vain: an attempt of the present
+ * repair was in vain for every fault that is still open. */
 static void count_tries(const struct view *v, const struct remedy *r, unsigned tried[static FAULTS_MAX],
                         unsigned in_vain[static FAULTS_MAX])
 {
@@ -174,7 +175,7 @@ static void count_tries(const struct view *v, const struct remedy *r, unsigned t
     }
 }
 
-/* What was tried on this very node and did not last is half as likely to, each time. */
+/* Each recent attempt on this very node that did not last halves the chance. */
 static void take_remedy(struct view *v, size_t i)
 {
     const struct remedy *r = &v->in->remedies->list[i];
@@ -196,7 +197,7 @@ static void take_remedy(struct view *v, size_t i)
     }
 }
 
-/* The chance that it cures these faults of one cause, all of which it covers: of the least likely. */
+/* The chance that it cures these faults of one cause, all of which it covers: that of the least likely. */
 static uint32_t chance_of(const struct view *v, size_t remedy, uint64_t faults)
 {
     uint32_t least = MILLION;
@@ -207,7 +208,7 @@ static uint32_t chance_of(const struct view *v, size_t remedy, uint64_t faults)
     return least;
 }
 
-/* What it may do for a set of faults. Causes are cured independently of each other. */
+/* Its chances against a set of faults. Causes are cured independently of each other. */
 static struct odds odds_of(const struct view *v, size_t remedy, uint64_t set)
 {
     struct odds o = {.remedy = remedy, .own = v->own[remedy], .all = MILLION};
@@ -233,7 +234,7 @@ static int by_cost_for_chance(const void *a, const void *b)
     return (x->remedy > y->remedy) - (x->remedy < y->remedy);
 }
 
-/* The remedies that cover any of the set, least cost for each chance first. Returns how many there are. */
+/* The remedies that cover any fault of the set, least cost per chance first. Returns how many there are. */
 static size_t order_for(const struct view *v, uint64_t set, struct odds *out)
 {
     size_t n = 0;
@@ -250,14 +251,14 @@ static uint64_t all_faults(const struct view *v)
     return v->n_faults == FAULTS_MAX ? UINT64_MAX : (UINT64_C(1) << v->n_faults) - 1;
 }
 
-/* One cost with a chance, else the other. Neither is more than COST_MAX. */
+/* One cost with the given chance, the other cost otherwise. Neither is above COST_MAX. */
 static int64_t choice_either(uint32_t likely, int64_t cost, int64_t otherwise)
 {
     return (cost * likely + otherwise * (MILLION - likely)) / MILLION;
 }
 
-/* Better than to call a person at once, for what it covers. In the order of a fault by itself nothing pays
- * after one that does not. */
+/* True when it is better than calling a person at once, for the faults that it covers. In the order for a
+ * single fault, nothing pays after a remedy that does not. */
 static bool choice_pays(const struct view *v, const struct odds *o)
 {
     return o->own < choice_either(o->all, v->in->policy.person, 0);
@@ -287,16 +288,17 @@ static int64_t choice_lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Remedies that failed in thought, and what each fault costs by itself with the others, as far as it is
- * known. */
+/* The remedies that are assumed to have failed, and the cost of each fault by itself with the others, as far
+ * as it is known. */
 struct thought {
     bool tried[REMEDIES_MAX];
     uint64_t known;
     int64_t alone[FAULTS_MAX];
 };
 
-/* A fault by itself: what was not tried one after another, then a person. In this order what does not pay
- * ends it, for nothing after it pays; so does what comes to pass in less than one of a thousand cases. */
+/* The cost of a fault by itself: the remedies that were not tried, one after another, then a person. The
+ * first remedy that does not pay ends the order, because none after it pays. So does a case with a chance
+ * below one in a thousand. */
 static int64_t fault_alone(const struct view *v, size_t fault, const bool tried[REMEDIES_MAX])
 {
     int64_t cost = 0, person = v->in->policy.person;
@@ -320,7 +322,7 @@ static int64_t choice_think(const struct view *v, size_t fault, struct thought *
     return t->alone[fault];
 }
 
-/* Of faults of one cause the dearest. */
+/* The cost of the dearest fault of one cause. */
 static int64_t cause_alone(const struct view *v, uint64_t faults, struct thought *t)
 {
     int64_t most = 0;
@@ -331,7 +333,7 @@ static int64_t cause_alone(const struct view *v, uint64_t faults, struct thought
     return most;
 }
 
-/* What is left, each cause by itself. Never more than a person. */
+/* The cost of the remaining faults, each cause by itself; at most that of a person. */
 static int64_t each_alone(const struct view *v, uint64_t set, struct thought *t)
 {
     int64_t sum = 0, person = v->in->policy.person;
@@ -342,8 +344,8 @@ static int64_t each_alone(const struct view *v, uint64_t set, struct thought *t)
     return choice_lesser(sum, person);
 }
 
-/* What follows a remedy: `left` when it cured what it covers. When it did not, either all is open still, at
- * `failed`; or what it left open is gone about each by itself. The cheaper counts. */
+/* The cost after a remedy: `left` when it cured what it covers. When it did not, either all faults are still
+ * open, at cost `failed`, or each remaining fault is treated by itself. The cheaper one counts. */
 static int64_t choice_follows(const struct view *v, const struct odds *o, uint64_t set, int64_t left,
                               int64_t failed, struct thought *t)
 {
@@ -358,8 +360,8 @@ static int64_t choice_follows(const struct view *v, const struct odds *o, uint64
     return choice_lesser(sum, most);
 }
 
-/* A set of faults without one remedy, in the order of what covers any of it. Whoever comes to a remedy has
- * tried those before it. */
+/* The cost of a set of faults without one remedy, in the order of the remedies that cover any of it. Whoever
+ * reaches a remedy has tried those before it. */
 static int64_t choice_together(const struct view *v, uint64_t set, const struct odds *order, size_t n,
                                size_t without)
 {
@@ -397,7 +399,8 @@ static void count_record(const struct view *v, size_t i, struct candidate *c)
     }
 }
 
-/* It as the first of all. What is open when it fails costs at least what is left when it helps. */
+/* Estimates the remedy as the first step. Faults that are open when it fails cost at least as much as those
+ * that are left when it helps. */
 static void choice_reckon(const struct view *v, size_t i, struct candidate *c)
 {
     struct odds order[REMEDIES_MAX];
@@ -413,7 +416,7 @@ static void choice_reckon(const struct view *v, size_t i, struct candidate *c)
     c->expected = choice_add(c->own, c->next);
 }
 
-/* Why it is not possible, or nothing. */
+/* Writes why the remedy is not possible, or nothing. */
 static void say_why_not(const struct view *v, size_t i, struct candidate *c)
 {
     char window[32];
@@ -436,7 +439,7 @@ static int by_expected(const void *a, const void *b)
         return x->possible ? -1 : 1;
     if (x->possible && x->expected != y->expected)
         return x->expected < y->expected ? -1 : 1;
-    return (x->remedy > y->remedy) - (x->remedy < y->remedy); /* one array: the order of the file */
+    return (x->remedy > y->remedy) - (x->remedy < y->remedy); /* one array: this is the order of the file */
 }
 
 static void list_candidates(const struct view *v, struct choice *out)
@@ -456,7 +459,7 @@ static void list_candidates(const struct view *v, struct choice *out)
 
 /* --- the choice ------------------------------------------------------------------------------------ */
 
-/* Why something that helps this fault cannot be done by its way now; NULL: that is no reason. */
+/* Why something that helps this fault cannot be done its way now; NULL when nothing is barred. */
 static const char *bar_for(const struct view *v, size_t fault)
 {
     for (size_t i = 0; i < v->in->remedies->n; i++) {
@@ -467,7 +470,7 @@ static const char *bar_for(const struct view *v, size_t fault)
     return NULL;
 }
 
-/* A fault that nothing is left for; NULL when there is none. */
+/* A fault that has no remedy left; NULL when there is none. */
 static const char *choice_helpless(const struct view *v, bool *tried, const char **barred)
 {
     uint64_t helped = 0, covered = 0;
@@ -483,7 +486,7 @@ static const char *choice_helpless(const struct view *v, bool *tried, const char
     return v->faults[__builtin_ctzll(open)]->fault;
 }
 
-/* Of those that cost no more than a person, the one with the fewest outcomes. */
+/* Of the candidates that cost no more than a person, the one with the fewest outcomes. */
 static const struct candidate *least_known(const struct choice *c)
 {
     const struct candidate *least = &c->candidates[0];
@@ -495,7 +498,7 @@ static const struct candidate *least_known(const struct choice *c)
     return least;
 }
 
-/* Of cost, of which a minute is 1000; rounded. */
+/* From cost units, of which a minute has 1,000; rounded. */
 static long long in_minutes(int64_t cost)
 {
     return (long long)(cost + 500) / 1000;
@@ -515,8 +518,8 @@ static void choice_choose(const struct view *v, const struct candidate *c, struc
         c->chance / 1000 % 10, here, in_minutes(c->expected), in_minutes(out->person));
 }
 
-/* The cheapest of those that can be done now, and of those that wait until no work runs; the first of two
- * that cost the same is the one that can be done. NULL when there is none. */
+/* The cheapest candidate that can be done now, or that waits until no work runs; of two equal ones, the one
+ * that can be done now. NULL when there is none. */
 static const struct candidate *choice_cheapest(const struct choice *c)
 {
     const struct candidate *least = NULL;
@@ -545,7 +548,7 @@ static void choose_cheapest(const struct view *v, struct choice *out)
     }
 }
 
-/* Whether it is a person's whatever it costs. */
+/* Whether the node is left to a person, whatever that costs. */
 static bool is_persons(const struct view *v, struct choice *out)
 {
     bool tried = false;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Remedies as records. A record is read into a remedy of its own, which joins the others when every key
- * of it is good; what one record says of another (After) is looked at when all are there.
+ * Remedies as records. A record is read into a remedy of its own, which joins the others when all its keys
+ * are good. References between records (After) are checked when all are read.
  */
 #include "remedy/remedy.h"
 
 #include "base/conf.h"
 #include "node/action.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ enum key {
     KEY_HELPS,
     KEY_CONFIDENCE,
     KEY_BECAUSE,
-    KEY_TAKES, /* up to here they have to be there */
+    KEY_TAKES, /* keys up to here are mandatory */
     KEY_CLASSES,
     KEY_WEIGHT,
     KEY_DEADLINE,
@@ -55,7 +56,7 @@ static const struct {
     [KEY_AFTER] = {"After", take_after},
 };
 
-/* What a record has said so far, beside the remedy itself: which keys stood there. */
+/* What the record has said so far, beside the remedy itself: the keys that it had. */
 struct reading {
     struct remedy r;
     bool seen[KEYS];
@@ -123,7 +124,8 @@ static int take_run(struct remedy *r, const char *value, struct err *e)
     struct action action = action_of(value);
     bool is_empty = action_is_shell(action) && action.rest[strspn(action.rest, " \t")] == '\0';
     bool is_operation =
-        action.effect == ACTION_ASKS || action.effect == ACTION_ENDS; /* Fettle's own, of no remedy */
+        action.effect == ACTION_ASKS || action.effect == ACTION_ENDS; /* internal to Fettle, never part of a
+                                                                         remedy */
     if (action.kind == ACTION_NONE || is_empty || is_operation)
         return err_set(
             e, -EINVAL,
@@ -294,7 +296,7 @@ static int take_key(struct reading *x, const struct conf_field *field, struct er
     return unknown_key(field->key, e);
 }
 
-/* Of what only its author can know the worst is supposed. */
+/* The worst is assumed for a command whose effect only its author knows. */
 static unsigned default_disturbs(const char *run)
 {
     struct action r = action_of(run);
@@ -303,7 +305,7 @@ static unsigned default_disturbs(const char *run)
     return r.kind == ACTION_REBOOT || r.by == ACTION_BY_BMC ? 60 : 100;
 }
 
-/* What was not said, from what was. What takes the node away needs it idle, however little it disturbs. */
+/* Fills in defaults. A remedy that takes the node away needs the node idle, however little it disturbs. */
 static int remedy_fill(struct reading *x, struct err *e)
 {
     struct remedy *r = &x->r;
@@ -354,7 +356,7 @@ static int add_record(struct remedies *r, const struct conf_line *line, struct e
     return 0;
 }
 
-/* What follows at once is a remedy, and the end of following is reached. */
+/* Every After names a remedy, and the chain ends. */
 static int check_after(const struct remedies *r, const struct remedy *first, struct err *e)
 {
     const struct remedy *at = first;
@@ -393,6 +395,8 @@ static int take_conf(struct conf *c, struct remedies *r, struct err *e)
 
 int remedies_parse(const char *path, const char *bytes, size_t len, struct remedies *r, struct err *e)
 {
+    assert(path && r);
+    assert(bytes || len == 0);
     struct conf c = {0};
     *r = (struct remedies){0};
     int rc = conf_parse(path, bytes, len, CONF_RECORDS, &c, e);
@@ -401,7 +405,7 @@ int remedies_parse(const char *path, const char *bytes, size_t len, struct remed
 
 /* --- what it may help ---------------------------------------------------------------------------- */
 
-/* '*' stands for any run of characters. After a mismatch the last star takes one more: never worse than
+/* '*' stands for any run of characters. After a mismatch the last star takes one more, so the cost is at most
  * the product of both lengths. */
 static bool remedy_matches(const char *pattern, const char *s)
 {
