@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The program's end, the caller's, and the deadline are what a running call waits for. Whichever comes first,
- * its process group is killed before this one ends: nothing is left that nobody waits for.
+ * A running call waits for the end of the program, the end of the caller, and the deadline. Whichever comes
+ * first, the program's process group is killed before this process ends, so that nothing is left running.
  */
 #include "exec/call.h"
 
@@ -26,7 +26,7 @@ enum { REQUEST_MS = 5000, GOODBYE_MS = 1000, LOG_BYTES_MAX = 300 };
 struct call {
     int fd;
     struct ucred peer;
-    int files[REQUEST_FILES]; /* its output and its errors; -1: none */
+    int files[REQUEST_FILES]; /* the program's output and its errors; -1: none */
     char *bytes;
     size_t len;
     struct request request;
@@ -42,7 +42,7 @@ static void answer_write(int fd, const struct request_answer *a)
     (void)send(fd, packet.s, packet.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A packet that nobody read would take the answer with it when the connection is closed. */
+/* An unread packet would lose the answer when the connection is closed. */
 void call_refuse(int fd, const char *why)
 {
     char byte;
@@ -65,7 +65,7 @@ static bool wait_readable(int fd, int ms)
     return poll(&p, 1, ms) == 1;
 }
 
-/* Exactly two pipes; what else came is closed by the kernel, or here. */
+/* Takes exactly two pipes; the kernel closes further descriptors, or this function does. */
 static int take_files(struct call *c, struct msghdr *m, struct err *e)
 {
     struct stat st;
@@ -114,7 +114,7 @@ static void say_words(struct call *c)
 
 enum end { BY_ITSELF, CALLER_GONE, TIME_OVER };
 
-/* Until it ends, or has to. */
+/* Waits until the program ends or has to be ended. */
 static enum end wait_end(const struct call *c, int pidfd)
 {
     struct pollfd p[] = {{.fd = pidfd, .events = POLLIN}, {.fd = c->fd, .events = POLLIN | POLLRDHUP}};
@@ -173,12 +173,12 @@ static void command_run(struct call *c, const struct command *do_this)
         answer_refusal(c, &e);
         return;
     }
-    for (size_t i = 0; i < REQUEST_FILES; i++) /* the program alone has them */
+    for (size_t i = 0; i < REQUEST_FILES; i++) /* only the program has them */
         close(c->files[i]), c->files[i] = -1;
     if (do_this->changes)
         log_info("user %u: %s", c->peer.uid, c->words);
     int pidfd = pidfd_open(pid, 0);
-    enum end end = wait_end(c, pidfd); /* without a pidfd, when its time is over */
+    enum end end = wait_end(c, pidfd); /* without a pidfd, the deadline alone counts */
     if (end != BY_ITSELF)
         (void)kill(-pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -187,7 +187,7 @@ static void command_run(struct call *c, const struct command *do_this)
     answer_write(c->fd, &a);
     if (do_this->changes || end != BY_ITSELF)
         say_end(c, &a, began, end);
-    (void)wait_readable(c->fd, GOODBYE_MS); /* it reads what the pipes still have, and closes */
+    (void)wait_readable(c->fd, GOODBYE_MS); /* the caller reads the rest of the pipes, and closes */
     (void)kill(-pid, SIGKILL);
     if (pidfd >= 0)
         close(pidfd);

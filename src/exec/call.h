@@ -3,15 +3,14 @@
 #define FETTLE_EXEC_CALL_H
 
 /*
- * One connection: a request is read, decided, carried out and answered. It blocks, in a process of its own,
- * and logs who asked for what and what came of it: all that changes something, passwords, and whatever is
- * refused.
+ * One connection: a request is read, decided, carried out and answered. It blocks, in a process of its own.
+ * It logs caller and outcome of all requests that change something, that read passwords, or that are refused.
  */
 
-/* conf: where fettle.conf is. The connection stays the caller's. */
+/* conf is the path of fettle.conf. The caller keeps the connection. */
 void call_serve(int connection, const char *conf);
 
-/* Answers that it is refused, and waits for nothing. */
+/* Answers with a refusal, without waiting. */
 void call_refuse(int fd, const char *why);
 
 #endif

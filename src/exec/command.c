@@ -7,6 +7,7 @@
 #include "exec/site.h"
 #include "node/action.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int variable_set(struct command *c, const char *name, const char *value)
     return 0;
 }
 
-/* The program is as much root's as what names it. */
+/* The program must be protected as well as the setting that names it. */
 static int program_take(struct command *c, const char *path, struct err *e)
 {
     hostlist_add(&c->argv, path);
@@ -88,7 +89,7 @@ static int node_set(const struct site *s, const char *node, const char *operatio
     return variable_set(c, "FETTLE_OPERATION", operation);
 }
 
-/* The command is the configuration's own words, and so are the files of its secrets. */
+/* The command is the configuration's own text, and so are the files of its secrets. */
 static int script_take(const char *run, struct command *c, struct err *e)
 {
     struct secrets secrets = {0};
@@ -135,7 +136,7 @@ static int decide_slurm(const struct site *s, const struct request *r, struct co
     if (rc == 0)
         rc = program_take(c, program, e);
     if (rc == 0 && *conf)
-        rc = site_check_file(conf, e); /* it names plugins */
+        rc = site_check_file(conf, e); /* the file names plugins */
     if (rc < 0)
         return rc;
     for (size_t i = 1; i < r->n; i++)
@@ -164,6 +165,7 @@ static const struct request_row *request_row_find(const char *name)
 
 int command_decide(const struct request *r, const char *conf, struct command *c, struct err *e)
 {
+    assert(r && conf && c);
     const struct request_row *a = request_row_find(r->action);
     struct site s;
     *c = (struct command){0};

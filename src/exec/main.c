@@ -38,7 +38,7 @@ static void serve_one(int connection, int signals, const char *conf)
     sigprocmask(SIG_SETMASK, &none, NULL);
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing >= 0)
-        dup2(nothing, STDIN_FILENO); /* it takes no connections */
+        dup2(nothing, STDIN_FILENO); /* it takes no input */
     if (nothing > STDIN_FILENO)
         close(nothing);
     close(signals);
@@ -46,7 +46,7 @@ static void serve_one(int connection, int signals, const char *conf)
     close(connection);
 }
 
-/* Whether this is the child. */
+/* Returns true in the child. */
 static bool take_connection(int signals, const char *conf, unsigned *n)
 {
     int connection = accept4(STDIN_FILENO, NULL, NULL, SOCK_CLOEXEC);
@@ -69,7 +69,7 @@ static bool take_connection(int signals, const char *conf, unsigned *n)
     return false;
 }
 
-/* Whether it is to end. */
+/* Returns true when the program is to end. */
 static bool take_signal(int signals, unsigned *n)
 {
     struct signalfd_siginfo info;
@@ -82,7 +82,7 @@ static bool take_signal(int signals, unsigned *n)
 static int socket_serve(const char *conf)
 {
     sigset_t heard;
-    unsigned n = 0; /* calls under way */
+    unsigned n = 0; /* running calls */
     sigemptyset(&heard);
     sigaddset(&heard, SIGCHLD);
     sigaddset(&heard, SIGTERM);

@@ -71,6 +71,7 @@ static size_t shape_fit(const struct shape *s, const char *const *words, size_t 
 
 int shape_check(const char *const *words, size_t n, bool *changes, struct err *e)
 {
+    assert(!words[n]);
     size_t best = 0;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         size_t fit = shape_fit(&shapes[i], words, n);

@@ -8,12 +8,11 @@
 #include <stddef.h>
 
 /*
- * Which calls of Slurm's programs there are: every word is one that slurm.tbl has, or of a kind that it
- * names.
+ * The permitted calls of Slurm's programs: every word is in slurm.tbl, or of a kind that slurm.tbl names.
  */
 
-/* words, n of them and NULL behind the last, begin with the program's name. 0, and whether it may change
- * anything; -EPERM for a call that is none of the table. */
+/* Checks n words, followed by NULL, which begin with the program's name. 0, and whether the call may change
+ * anything; -EPERM for a call that is not in the table. */
 int shape_check(const char *const *words, size_t n, bool *changes, struct err *e);
 
 #endif

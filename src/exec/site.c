@@ -6,6 +6,7 @@
 #include "driver/power.h"
 #include "remedy/remedy.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static const struct {
 
 /* --- whose the files are ---------------------------------------------------------------------- */
 
-/* In a directory like /tmp everybody may make files, and nobody may replace those of others. */
+/* In a directory like /tmp anybody may create files, but nobody may replace those of others. */
 static bool is_sticky(const char *path)
 {
     struct stat st;
@@ -79,10 +80,11 @@ static const char *setting_get(const struct site *s, enum setting which)
     for (size_t i = 0; i < s->conf.n; i++)
         if (strcasecmp(s->conf.lines[i].fields[0].key, settings[which].name) == 0)
             return s->conf.lines[i].fields[0].value;
+    assert((size_t)which < sizeof settings / sizeof *settings);
     return settings[which].value;
 }
 
-/* A file that it names: the path, and in bytes what stands there. */
+/* Reads a file that the setting names: its path, and its content in bytes. */
 static int file_read(const struct site *s, enum setting which, const char **path, struct text *bytes,
                      struct err *e)
 {

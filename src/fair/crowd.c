@@ -4,29 +4,31 @@
 #include "base/table.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <utlist.h>
 
-/* Those of one name, the oldest first. */
+/* The guests of one name, the oldest first. */
 struct company {
     struct crowd *crowd;
     struct guest *guests;
     size_t n;
-    struct company *prev, *next; /* of its size */
+    struct company *prev, *next; /* neighbours of the same size */
     UT_hash_handle hh;
     char name[];
 };
 
-/* Companies stand by size, so that the greatest is found at once however many there are. */
+/* Companies are ordered by size, so that the largest is found at once however many there are. */
 struct crowd {
     struct crowd_limits limits;
     struct company *companies;
-    struct company **by_size; /* the one that has had this size for longest is first; [0] is empty */
+    struct company **by_size; /* the company that has had this size longest is first; [0] is empty */
     size_t sizes, greatest;
     size_t n;
 };
 
 struct crowd *crowd_create(const struct crowd_limits *limits)
 {
+    assert(limits->each >= 1);
     struct crowd *c = mem_alloc(sizeof *c);
     crowd_limit(c, limits);
     return c;
@@ -82,7 +84,8 @@ static void company_resize(struct company *y, size_t n)
 
 void *crowd_enter(struct crowd *c, struct guest *g, const char *name)
 {
-    crowd_leave(g); /* it may have been the last of the name */
+    assert(g && name);
+    crowd_leave(g); /* it may have been the last of its name */
     struct company *y = company_get(c, name);
     g->company = y;
     DL_APPEND(y->guests, g);

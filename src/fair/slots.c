@@ -21,6 +21,7 @@ struct slots {
 
 struct slots *slots_create(const struct slots_limits *limits)
 {
+    assert(limits->reserve <= limits->all);
     struct slots *s = mem_alloc(sizeof *s);
     s->limits = *limits;
     return s;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Each party that waits has a queue. The queues of the privileged are in one ring, the others in a second
- * one; the queue at the head of a ring gives its first turn and goes to the end. A queue that is empty is
- * gone, so memory is in proportion to what waits.
+ * Each party that waits has a queue. The queues of the privileged form one ring, the others a second one. The
+ * queue at the head of a ring gives its first turn and moves to the end. An empty queue is removed, so memory
+ * is proportional to the number of waiting turns.
  */
 #include "fair/fair.h"
 
 #include "base/table.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <utlist.h>
 
 struct queue {
@@ -21,7 +22,7 @@ struct queue {
 
 struct turns {
     struct queue *queues;
-    struct queue *rings[2]; /* by whether they are privileged */
+    struct queue *rings[2]; /* others; privileged */
 };
 
 struct turns *turns_create(void)
@@ -51,6 +52,7 @@ static struct queue *queue_get(struct turns *t, const struct party *p)
 
 void turns_add(struct turns *t, struct turn *turn, const struct party *p)
 {
+    assert(!turn->queue);
     turn->queue = queue_get(t, p);
     DL_APPEND(turn->queue->first, turn);
 }

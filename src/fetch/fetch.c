@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcurl's multi interface on a libuv loop: libcurl says which sockets to watch and when to be called
- * again, and libuv does that. No thread but libcurl's own for names.
+ * libcurl's multi interface on a libuv loop: libcurl says which sockets to watch and when to call it again,
+ * and libuv does that. No thread but libcurl's own for names.
  *
  * Everything that reports to a caller goes through on_timeout or on_socket, after libcurl was called and
- * before the callback returns; a request that failed before it began waits in the same list as the others
- * and is found by the timer. So nobody is called from within fetch_start.
+ * before the callback returns. A request that failed before it began waits in the same list as the others,
+ * and the timer finds it. So fetch_start never calls back.
  *
- * A callback may destroy what it was called by. So the finished requests are first taken out of libcurl,
- * then told one by one, and `alive` on the stack says whether to go on.
+ * A callback may destroy the fetch that called it. So the finished requests are first taken out of libcurl,
+ * then reported one by one, and `alive` on the stack says whether to go on.
  */
 #include "fetch/fetch.h"
 
@@ -16,6 +16,7 @@
 #include "base/secret.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@
 
 struct request {
     struct fetch *fetch;
-    CURL *easy; /* NULL: could not be started */
+    CURL *easy; /* NULL: it could not be started */
     struct curl_slist *headers;
     struct text body;
     bool too_large;
@@ -39,7 +40,7 @@ struct request {
     struct request *prev, *next;
 };
 
-/* One socket of libcurl's that is watched. */
+/* One watched socket of libcurl. */
 struct watched {
     uv_poll_t poll;
     struct fetch *fetch;
@@ -52,10 +53,10 @@ struct fetch {
     CURLM *multi;
     char *ca, *token, *user, *password;
     unsigned answered_ms;
-    struct request *open;     /* libcurl has them */
-    struct request *finished; /* to be told */
-    struct request *told;     /* whose callback is at it */
-    bool *alive;              /* of the callback that is telling; NULL outside */
+    struct request *open;     /* requests that libcurl has */
+    struct request *finished; /* requests to be reported */
+    struct request *told;     /* the request whose callback is running */
+    bool *alive;              /* belongs to the callback that is running; NULL otherwise */
 };
 
 static void request_free(struct request *r)
@@ -98,12 +99,12 @@ static void fetch_judge(struct request *r, CURLcode code)
         r->status = (int)status;
 }
 
-/* Tells everybody whose request has ended. f may be gone afterwards. */
+/* Reports all requests that have ended. f may be gone afterwards. */
 static void fetch_tell(struct fetch *f)
 {
     LOOP_DOES("answers of other services");
     if (f->alive)
-        return; /* a callback is at it already */
+        return; /* a callback is running already */
     bool alive = true;
     f->alive = &alive;
     CURLMsg *m;
@@ -232,7 +233,7 @@ void fetch_destroy(struct fetch *f)
         DL_DELETE(f->finished, r);
         request_free(r);
     }
-    curl_multi_cleanup(f->multi); /* gives its sockets back through on_curl_socket */
+    curl_multi_cleanup(f->multi); /* returns its sockets through on_curl_socket */
     free(f->ca);
     free(f->token);
     free(f->user);
@@ -278,7 +279,7 @@ static int read_token(const char *path, struct text *out, struct err *e)
         return rc;
     while (out->len && strchr(" \t\r\n", out->s[out->len - 1]))
         out->len--;
-    for (size_t i = 0; i < out->len; i++) /* it goes into a header, as it is */
+    for (size_t i = 0; i < out->len; i++) /* it goes into a header unchanged */
         if (out->s[i] <= ' ' || out->s[i] > '~')
             return err_set(e, -EINVAL, "%s: a byte that no token has", path);
     if (out->len == 0)
@@ -294,7 +295,7 @@ static void add_header(struct request *r, const char *line)
     r->headers = longer;
 }
 
-/* It is what a server said before; that it ends its line is not for it to say. */
+/* The server chose the text earlier; it must not end the header line. */
 static int add_etag(struct request *r, const char *etag, struct err *e)
 {
     CLEANUP_TEXT struct text line = {0};
@@ -334,10 +335,10 @@ static CURLcode set_bounds(struct request *r, CURL *c)
     CURLcode rc = CURLE_OK;
     SET(PROTOCOLS_STR, "http,https");
     SET(FOLLOWLOCATION, 0L);
-    SET(PROXY, ""); /* these are addresses in the cluster: an environment's proxy is for others */
+    SET(PROXY, ""); /* these are addresses in the cluster; a proxy from the environment is for others */
     SET(DISALLOW_USERNAME_IN_URL, 1L);
     SET(NOSIGNAL, 1L);
-    SET(QUICK_EXIT, 1L); /* else giving up waits, in the loop, for a name that is being looked up */
+    SET(QUICK_EXIT, 1L); /* otherwise giving up waits, in the loop, for the look-up of a name */
     SET(CONNECTTIMEOUT_MS, (long)FETCH_CONNECTED_MS);
     SET(TIMEOUT_MS, (long)r->fetch->answered_ms);
     SET(SSL_VERIFYPEER, 1L);
@@ -348,7 +349,7 @@ static CURLcode set_bounds(struct request *r, CURL *c)
     return rc;
 }
 
-/* libcurl copies them. Over TLS, or to a server that the operator named with http. */
+/* libcurl copies both. They are sent over TLS only, or to a server that the operator named with http. */
 static CURLcode set_user(const struct request *r, CURL *c)
 {
     CURLcode rc = CURLE_OK;
@@ -369,7 +370,7 @@ static CURLcode set_request(struct request *r, CURL *c, const char *method, cons
     if (body)
         SET(COPYPOSTFIELDS, body);
     SET(CUSTOMREQUEST, method);
-    /* On a connection that was used before, libcurl sends anew what may have been taken already. */
+    /* On a used connection libcurl would repeat a request that may have been carried out. */
     SET(FRESH_CONNECT, strcmp(method, "POST") == 0 ? 1L : 0L);
     SET(WRITEFUNCTION, on_body);
     SET(WRITEDATA, r);
@@ -396,6 +397,7 @@ const char *fetch_header(const struct fetch *f, const char *name)
 void fetch_start_if(struct fetch *f, const char *etag, const char *method, const char *url, const char *body,
                     fetch_done_fn *done, void *arg)
 {
+    assert(method && url && done);
     struct request *r = mem_alloc(sizeof *r);
     *r = (struct request){.fetch = f, .done = done, .arg = arg};
     CURL *c = curl_easy_init();

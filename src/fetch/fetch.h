@@ -8,9 +8,9 @@
 #include <uv.h>
 
 /*
- * HTTP requests to other systems, on the loop (libcurl, which is included here and nowhere else).
- * Bounded: time, size of the answer, no redirects, no protocols but http and https, no proxy. A server's
- * certificate is verified always. A request is sent once: one whose answer was lost is not repeated here.
+ * HTTP requests to other systems, on the loop (libcurl, which is included here and nowhere else). Bounded:
+ * time, size of the answer, no redirects, no protocols but http and https, no proxy. A server's certificate
+ * is always verified. A request is sent once: when its answer is lost, it is not repeated here.
  */
 
 enum {
@@ -26,25 +26,25 @@ struct fetch_options {
     const char *token; /* file with a bearer token, read at each request; NULL: none */
     const char *user;  /* HTTP Basic, with the password, NULL for an empty one; NULL: none */
     const char *password;
-    unsigned answered_ms; /* how long a request may take in all; 0: FETCH_ANSWERED_MS */
+    unsigned answered_ms; /* the limit for a whole request, in ms; 0: FETCH_ANSWERED_MS */
 };
 
 struct fetch;
 struct fetch *fetch_create(uv_loop_t *loop, const struct fetch_options *o);
-/* Ends all requests without calling anybody. The loop has to run on until its handles are closed. */
+/* Ends all requests without calling back. The loop must run on until its handles are closed. */
 void fetch_destroy(struct fetch *f);
 
-/* The answer: an HTTP status with its body (zero-terminated), or status 0 and why there is none.
- * Borrowed until the callback returns, which may destroy f. */
+/* Gets the answer: an HTTP status with its body (zero-terminated), or status 0 and why there is none.
+ * Borrowed until the callback returns; it may destroy f. */
 typedef void fetch_done_fn(void *arg, int status, const char *body, size_t len, const struct err *why);
 
-/* Starts a request; done is called later, once. body may be NULL, else it is JSON. */
+/* Starts a request; done is called later, once. body is JSON, or NULL. */
 void fetch_start(struct fetch *f, const char *method, const char *url, const char *body, fetch_done_fn *done,
                  void *arg);
-/* The same, to be carried out only while the thing still has this ETag (If-Match); "" for any. */
+/* The same, to be carried out only while the resource still has this ETag (If-Match); "" for any. */
 void fetch_start_if(struct fetch *f, const char *etag, const char *method, const char *url, const char *body,
                     fetch_done_fn *done, void *arg);
-/* A header of the answer that done is being told; "" when it has none. Borrowed until done returns. */
+/* Borrows a header of the answer that `done` is being told, until it returns; "" when it has none. */
 const char *fetch_header(const struct fetch *f, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Answers. The stream's queue is bounded, and encrypting 30 MB at once would hold the loop: the body
- * stays here, in the pieces in which it was made, and goes out in slices, each when the one before has left.
+ * Answers. The stream's queue is bounded, and encrypting 30 MB at once would hold the loop. So the body stays
+ * here, in the pieces in which it was made, and is sent in slices, each when the one before has left.
  */
 #include "http/connection.h"
 
@@ -47,6 +47,7 @@ void connection_write_head(struct connection *c, int status, const char *type, c
 
 void connection_add_piece(struct connection *c, char *bytes, size_t len)
 {
+    assert(bytes && len > 0);
     struct piece *p = mem_alloc(sizeof *p);
     *p = (struct piece){.bytes = bytes, .len = len};
     DL_APPEND(c->pieces, p);
@@ -105,11 +106,11 @@ void connection_answer_err(struct connection *c, const struct err *e)
     text_add_json(&body, e->msg);
     text_add(&body, "}}\n");
     size_t len = body.len;
-    connection_drop_pieces(c); /* of the answer that this one takes the place of */
+    connection_drop_pieces(c); /* of the answer that this one replaces */
     connection_answer(c, err_http(e->code), NULL, text_take(&body), len);
 }
 
-/* True when there is still somebody to answer. Either way the caller is done with the request. */
+/* True when the client is still there. In any case the caller is done with the request. */
 static bool answer_begin(struct http_request *r)
 {
     struct connection *c = r->connection;

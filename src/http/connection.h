@@ -9,8 +9,8 @@
 #include "http/server.h"
 
 /*
- * One connection of the HTTP server: what server.c (reading, deadlines), answer.c and events.c
- * (writing) share. Inside this folder.
+ * One connection of the HTTP server: shared by server.c (reading, deadlines), and answer.c and events.c
+ * (writing). Inside this folder.
  */
 
 enum connection_state {
@@ -18,40 +18,40 @@ enum connection_state {
     CONNECTION_IDLE,    /* no byte of a request yet */
     CONNECTION_HEAD,
     CONNECTION_BODY,
-    CONNECTION_ASKED,  /* the request was handed up; its answer may take its time */
-    CONNECTION_EVENTS, /* its answer is a stream of events */
+    CONNECTION_ASKED,  /* the request was handed up; the answer may take its time */
+    CONNECTION_EVENTS, /* the answer is a stream of events */
     CONNECTION_SENDING,
     CONNECTION_CLOSING
 };
 
-/* What a connection takes up at its door. */
+/* The kind of place that a connection occupies at its door. */
 enum place {
     PLACE_NONE,
-    PLACE_OPENING, /* one of the handshakes under way */
-    PLACE_HELD,    /* a slot of its party's */
-    PLACE_SURPLUS  /* there was none left */
+    PLACE_OPENING, /* a handshake */
+    PLACE_HELD,    /* a slot of its party */
+    PLACE_SURPLUS  /* one too many: no slot was left */
 };
 
-/* One way in. */
+/* One way into the server. */
 struct door {
     struct http_server *server;
     struct listener *listener; /* NULL: closed */
     struct tls_context *tls;   /* NULL: the local socket */
-    struct slots *slots;       /* of open connections */
-    struct crowd *opening;     /* handshakes under way, by address; of TLS */
-    size_t surplus;            /* connections in this place */
+    struct slots *slots;       /* for open connections */
+    struct crowd *opening;     /* handshakes, by address; for TLS */
+    size_t surplus;            /* connections in PLACE_SURPLUS */
 };
 
-/* An exchange; the one of its connection while there is one. */
+/* An exchange: the current one of its connection. */
 struct http_request {
     struct connection *connection;
     struct request *request;
     void *arg;
     void (*on_gone)(void *arg);
-    void (*again)(void *arg); /* what its next turn is for; NULL: it was not handed up yet */
+    void (*again)(void *arg); /* called in its next turn; NULL: it was not handed up yet */
 };
 
-/* Of the body of an answer; never empty. */
+/* A part of the body of an answer; never empty. */
 struct piece {
     char *bytes;
     size_t len;
@@ -66,71 +66,71 @@ struct connection {
     enum connection_state state;
     struct door *door;
     enum place place;
-    char *refusal;      /* why it has no place: it is told so, no more */
-    struct party party; /* once it is admitted */
-    struct guest guest; /* while its handshake is under way */
-    struct turn turn;   /* of its exchange */
+    char *refusal;      /* why it has no place: it gets this answer and no other */
+    struct party party; /* valid once it is admitted */
+    struct guest guest; /* while it is in a handshake */
+    struct turn turn;   /* the turn of its exchange */
     struct mono deadline;
     struct http_request *exchange;
-    struct text rest; /* bytes that came before their turn */
+    struct text rest; /* bytes that came too early */
 
-    /* The answer being sent. */
+    /* The answer that is being sent. */
     bool keep; /* another request may follow */
-    bool bare; /* HEAD was asked: no body */
+    bool bare; /* the request was HEAD: no body */
     bool chunked;
-    struct piece *pieces; /* of its body, that are not sent yet */
-    size_t sent;          /* bytes of the first one */
+    struct piece *pieces; /* pieces of the body that are not sent yet */
+    size_t sent;          /* bytes of the first piece that were sent */
 
     /* Whether the client takes what it is sent. */
-    uint64_t written; /* to the stream, ever */
-    uint64_t taken;   /* of these by the system, when last looked */
-    size_t untaken;   /* by the client, when last looked */
-    bool backlog;     /* the system took no more, when last looked */
+    uint64_t written; /* total bytes written to the stream */
+    uint64_t taken;   /* bytes of these that the system had taken at the last look */
+    size_t untaken;   /* bytes that the client had not taken at the last look */
+    bool backlog;     /* the system took no more at the last look */
     struct mono moved;
-    struct mono spoken; /* when an event stream last carried anything */
+    struct mono spoken; /* when an event stream last sent anything */
 };
 
 /* door.c */
 void door_init(struct door *d, const struct slots_limits *limits, struct tls_context *tls);
 void door_fini(struct door *d);
-/* The handshake of a new connection begins. Returns the one that has to give way; NULL while there is room.
- */
+/* Begins the handshake of a new connection. Returns the connection that has to give way; NULL while there is
+ * room. */
 struct connection *door_enter(struct connection *c);
-/* It is known who that is: a slot of this party's. -EAGAIN with a sentence makes the connection surplus. */
+/* The party is known: takes one of its slots. -EAGAIN with a sentence makes the connection surplus. */
 int door_admit(struct connection *c, const struct party *p, struct err *e);
-/* Gives back what the connection took up. */
+/* Gives back the connection's place. */
 void door_leave(struct connection *c);
 
 static const struct mono MONO_NEVER = {INT64_MAX};
 
-/* Sets when the connection is looked after next; MONO_NEVER for not at all. */
+/* Sets when the connection is checked next; MONO_NEVER for never. */
 void connection_set_deadline(struct connection *c, struct mono at);
-/* Ends after what is queued was sent. */
+/* Closes after the queue was sent. */
 void connection_close(struct connection *c);
-/* Ends now, for a reason; the stream's on_close does the rest. */
+/* Closes now, for a reason; the stream's on_close does the rest. */
 void connection_abort(struct connection *c, int code, const char *why);
 
-/* Writes to the stream, and aborts when it can hold no more. */
+/* Writes to the stream, and aborts when its queue is full. */
 void connection_write(struct connection *c, const void *bytes, size_t n);
-/* "Not Found"; "" of a status that has no row in status.tbl. */
+/* "Not Found"; "" for a status that has no row in status.tbl. */
 const char *http_phrase(int status);
-/* Writes the head of an answer; len NULL is for a body whose length is not known yet. */
+/* Writes the head of an answer; len is NULL when the length of the body is not known yet. */
 void connection_write_head(struct connection *c, int status, const char *type, const size_t *len);
-/* Adds a piece to the body of the answer to come; bytes are given away. */
+/* Adds a piece to the body of the coming answer; bytes are given away. */
 void connection_add_piece(struct connection *c, char *bytes, size_t len);
 void connection_drop_pieces(struct connection *c);
-/* Sends an answer, whose body ends with this piece; it is given away. */
+/* Sends an answer whose body ends with this piece, which is given away. */
 void connection_answer(struct connection *c, int status, const char *type, char *body, size_t len);
 void connection_answer_err(struct connection *c, const struct err *e);
-/* Hands the next slice of the answer's body to the stream; a piece is freed as soon as it is sent, so that no
- * turn frees all of a large answer. False when there was none left. */
+/* Gives the next slice of the body to the stream. A piece is freed as soon as it is sent, so that no turn
+ * frees all of a large answer. False when nothing was left. */
 bool connection_send_slice(struct connection *c);
 
-/* Begins to watch that the client takes bytes; then whether it took any within the limit. */
+/* Starts to check that the client takes bytes; later calls check that it took any within the limit. */
 void connection_watch(struct connection *c);
 bool connection_moves(struct connection *c, struct mono now);
 
-/* Says something on an event stream that was silent for too long, and sets the next deadline. */
+/* Sends a comment on an event stream that was silent for too long, and sets the next deadline. */
 void connection_keep_alive(struct connection *c, struct mono now);
 
 #endif

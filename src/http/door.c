@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The doors of the server. Before the handshake nobody can be told from anybody else, and an attacker may sit
- * at the address of an administrator. So a crowd of unfinished handshakes refuses no newcomer: it loses the
- * one that has waited longest, which after so many others will hardly come to anything.
+ * The doors of the server. Before the handshake all clients look the same, and an attacker may use the
+ * address of an administrator. So a crowd of unfinished handshakes refuses no newcomer: it drops the one that
+ * has waited longest, which is the least likely to finish.
  */
 #include "http/connection.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Server-Sent Events: text lines in chunks, or up to the close for HTTP/1.0. The stream's queue is
- * the backlog: what does not fit cuts the client off.
+ * Server-Sent Events: text lines in chunks, or up to the close for HTTP/1.0. The stream's queue is the
+ * backlog: a client whose queue is full is cut off.
  */
 #include "http/connection.h"
 
@@ -75,5 +75,5 @@ void http_events_end(struct http_request *r)
     if (c->chunked && !c->bare)
         connection_write(c, "0\r\n\r\n", 5);
     else if (stream_queued(c->stream) == 0)
-        connection_close(c); /* nothing is on its way, so nothing will tell that it has left */
+        connection_close(c); /* nothing is being sent, so nothing would report that it has left */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request says, for those who answer it. */
+/* Access to the parts of a request. */
 #include "http/connection.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static const struct {
     const char *name;
     enum http_method method;
 } methods[] = {{"GET", HTTP_GET_},
-               {"HEAD", HTTP_GET_}, /* answered as GET; the body is left away */
+               {"HEAD", HTTP_GET_}, /* answered as GET, without the body */
                {"POST", HTTP_POST_},
                {"PUT", HTTP_PUT_},
                {"DELETE", HTTP_DELETE_}};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The splitter splits the bytes; what it leaves open is decided here, the same whichever library it has.
+ * The splitter splits the bytes. What it leaves open is decided here, the same for both libraries.
  *
- * Headers are kept as "name\0value\0name\0value\0" in one buffer, the query in the same way: the
- * head's limit bounds both, and the splitter lets no zero byte into either.
+ * Headers are kept as "name\0value\0name\0value\0" in one buffer, the query in the same way. The head's limit
+ * bounds both, and the splitter lets no zero byte into either.
  */
 #include "http/request.h"
 
@@ -21,7 +21,7 @@ struct request {
     enum request_state state;
     bool failed;
     bool in_value;
-    char last; /* byte of the head, for folds that cross two feeds */
+    char last; /* the last byte of the head, to find folds that cross two feeds */
     size_t head_bytes;
     struct text url;
     struct text headers;
@@ -164,7 +164,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Adds n bytes with their escapes undone; in a query a plus sign is a space, as forms write it. */
+/* Adds n bytes, unescaped; in a query a plus sign is a space, as forms write it. */
 static int request_decode(struct text *out, const char *s, size_t n, bool query, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
@@ -205,7 +205,7 @@ static int parse_query(struct request *r, const char *s, size_t n, struct err *e
     return 0;
 }
 
-/* "http://host/path" is read as "/path" (RFC 9112, 3.2.2): where the host's name ends. */
+/* "http://host/path" is read as "/path" (RFC 9112, 3.2.2): returns the end of the host's name. */
 static const char *after_authority(const char *s)
 {
     static const char *const schemes[] = {"http://", "https://"};
@@ -233,8 +233,8 @@ static int parse_target(struct request *r, struct err *e)
     return rc;
 }
 
-/* Whether the body's end is told in one way only (RFC 9112, 6): the parser refuses most of these
- * too, but what stands between us and a smuggled request is not left to its build options. */
+/* Checks that the end of the body is defined in one way only (RFC 9112, 6). The parser refuses most of these
+ * cases too, but protection against smuggled requests must not depend on its build options. */
 static int check_framing(const struct request *r, struct err *e)
 {
     size_t lengths = header_count(r, "Content-Length");
@@ -250,8 +250,8 @@ static int check_framing(const struct request *r, struct err *e)
     return 0;
 }
 
-/* Debian's build of the parser lets spaces into names: "Content-Length : 3" would be told from
- * Content-Length by some and not by others. */
+/* Debian's build of the parser accepts spaces in names. "Content-Length : 3" would be Content-Length for some
+ * readers and another header for others. */
 static int check_names(const struct request *r, struct err *e)
 {
     for (const char *h = pair_next(&r->headers, NULL); h; h = pair_next(&r->headers, h))
@@ -292,8 +292,8 @@ static int check_head(struct request *r, struct err *e)
     return rc;
 }
 
-/* The parser joins lines that begin with white space to the one before, or not, as its states have
- * it; nobody writes them any more (RFC 9112, 5.2). */
+/* Depending on its state, the parser may join lines that begin with white space to the one before. Such lines
+ * are obsolete (RFC 9112, 5.2) and refused. */
 static bool has_fold(struct request *r, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The splitter stops at the end of the head, so that heads are bounded, and at the end of each message: after
- * an interim answer (1xx) another one follows, after the real one nothing may.
+ * an interim answer (1xx) another message follows, after the final one nothing may.
  */
 #include "http/response.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static const uint64_t BODY_BYTES_MAX = UINT64_C(256) << 20;
-static const size_t HEAD_BYTES_MAX = 64 << 10; /* those of interim answers included */
+static const size_t HEAD_BYTES_MAX = 64 << 10; /* interim answers included */
 
 struct http_response {
     struct splitter *splitter;
@@ -20,12 +20,12 @@ struct http_response {
     int status;
     size_t head_bytes;
     uint64_t body_bytes;
-    bool head_over; /* in this step: a message without a body is over without another byte */
+    bool head_over; /* in this step: a message without a body ends without another byte */
     bool interim_over;
     bool done;
-    int failed;      /* what the last feed returned, when it failed */
-    int stopped;     /* what fn returned, when it was negative */
-    const char *why; /* a callback stopped the parser */
+    int failed;      /* the result of the last feed, when it failed */
+    int stopped;     /* the result of fn, when it was negative */
+    const char *why; /* set when a callback stopped the parser */
 };
 
 static int response_stop(struct http_response *r, const char *why)
@@ -99,7 +99,7 @@ void http_response_destroy(struct http_response *r)
     free(r);
 }
 
-/* What the splitter's step came to. */
+/* The result of a step of the splitter. */
 static int response_outcome(const struct http_response *r, int rc, const char *why, struct err *e)
 {
     if (r->stopped < 0)

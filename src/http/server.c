@@ -2,23 +2,24 @@
 /*
  * Connections and their deadlines.
  *
- * A connection goes idle -> head -> body -> asked -> sending (or events) -> idle, one request at a
- * time. The next one begins when the last byte of the answer has left, from the loop: so nobody's
- * pipelined requests are served in one turn, and no stack grows with them. Bytes that come while a
- * request is being answered are kept, those of one read, and reading stops: until then it goes on,
- * because only reading shows that a client went away.
+ * A connection goes idle -> head -> body -> asked -> sending (or events) -> idle, one request at a time. The
+ * next request begins, from the loop, when the last byte of the answer has left: so pipelined requests of one
+ * client are not served in one turn, and do not nest on the stack. Bytes that come while a request is being
+ * answered are kept, up to those of one read; then reading stops. Until then reading goes on, because only
+ * reading shows that a client went away.
  *
- * A request that is whole waits for its turn among all requests (fair/fair.h). An idle handle takes turns, as
- * the streams' hub does: it runs after the timers and before the loop looks at its sockets, and the loop does
- * not sleep while somebody waits.
+ * A complete request waits for its turn among all requests (fair/fair.h). An idle handle takes turns, as the
+ * streams' hub does: it runs after the timers and before the loop looks at its sockets, and the loop does not
+ * sleep while a request waits.
  *
- * Each connection has one deadline, the server one timer for the earliest. A deadline that moved
- * away costs one look too many; there is nothing to unregister.
+ * Each connection has one deadline, and the server has one timer for the earliest. A deadline that was moved
+ * later costs one extra look; nothing has to be unregistered.
  */
 #include "http/connection.h"
 
 #include "base/loop.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ struct http_server {
     struct door local, tls;
     struct connection *connections;
     bool destroyed;
-    int handles; /* that are not closed */
+    int handles; /* handles that are not closed */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -89,7 +90,8 @@ void connection_abort(struct connection *c, int code, const char *why)
     stream_abort(c->stream, &e);
 }
 
-/* Answers what cannot be read on. The stream drops the rest of it while it closes. */
+/* Answers a client that cannot be read any further. The stream drops the rest of its bytes while it
+ * closes. */
 static void connection_refuse(struct connection *c, const struct err *why)
 {
     c->keep = false;
@@ -109,7 +111,7 @@ void connection_watch(struct connection *c)
 bool connection_moves(struct connection *c, struct mono now)
 {
     size_t queued = stream_queued(c->stream);
-    bool events = c->state == CONNECTION_EVENTS; /* which may be so few that the system holds them all */
+    bool events = c->state == CONNECTION_EVENTS; /* these may be so few that the system holds them all */
     size_t untaken = events ? stream_untaken(c->stream) : queued;
     if (untaken == 0 || untaken < c->untaken || (c->backlog && c->written - queued > c->taken))
         c->moved = now;
@@ -138,7 +140,7 @@ static void exchange_end(struct connection *c)
     c->exchange = NULL;
 }
 
-/* Tells whoever was asked that there is nobody to answer any more. */
+/* Tells the handler that the client is gone. */
 static void exchange_lose(struct http_request *r)
 {
     if (!r || !r->on_gone)
@@ -206,7 +208,7 @@ static bool is_reading(const struct connection *c)
     return c->state <= CONNECTION_BODY;
 }
 
-/* Takes bytes for the request of now. Returns how many; the others are not its own. */
+/* Takes bytes for the present request. Returns how many; the others belong to the next one. */
 static size_t connection_feed(struct connection *c, const char *bytes, size_t n)
 {
     if (c->state == CONNECTION_IDLE)
@@ -256,7 +258,7 @@ static void connection_sent(struct connection *c)
     read_rest(c);
 }
 
-/* It is known who that is. Some that are too many are told so when they are open. */
+/* The party is known now. Some connections that are too many get an answer when they are open. */
 static void connection_admit(struct connection *c)
 {
     struct err e;
@@ -408,6 +410,7 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct slots_limit
 
 void http_server_set_limits(struct http_server *s, const struct http_limits *limits)
 {
+    assert(limits);
     s->limits = *limits;
 }
 

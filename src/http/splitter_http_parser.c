@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_parser stops where a callback paused it. An empty piece is its word for the end of the connection. */
+/* http_parser stops where a callback paused it. An empty piece tells it that the connection ended. */
 #include "http/splitter.h"
 
 #include <errno.h>

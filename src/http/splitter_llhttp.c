@@ -44,7 +44,7 @@ static int on_body(llhttp_t *p, const char *bytes, size_t n)
     return splitter_llhttp_piece(c, c->sink->body, bytes, n);
 }
 
-/* llhttp takes the numbers 1 and 2 and -1 of this callback for words of its own. */
+/* llhttp gives the results 1, 2 and -1 of this callback meanings of its own. */
 static int on_head(llhttp_t *p)
 {
     struct splitter *c = p->data;

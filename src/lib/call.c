@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct span KEEP_FOR = {INT64_C(45) * 1000000000}; /* a controller waits for 60 s */
+static const struct span KEEP_FOR = {INT64_C(45) * 1000000000}; /* the controller closes after 60 s */
 enum { READ_BYTES = 64 << 10 };
 
 int call_tell(struct fettle_error *e, int r, const struct err *why)
@@ -85,7 +85,8 @@ static int on_body(void *arg, const char *bytes, size_t n)
     return b->short_of_memory ? -ENOMEM : 0;
 }
 
-/* Reads until the answer is whole. *any says whether a byte came; *keep whether more may follow. */
+/* Reads until the answer is complete. *any says whether a byte came; *keep whether the connection can be used
+ * again. */
 static int read_answer(struct dialled *d, struct http_response *response, struct mono until, bool *any,
                        bool *keep, struct err *e)
 {

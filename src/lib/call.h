@@ -15,24 +15,24 @@ struct fettle {
     struct address address;
     int timeout_ms;
     bool dry_run;
-    struct dialled *kept; /* connection of the last call; NULL when there is none to use again */
+    struct dialled *kept; /* the connection of the last call; NULL when there is none to reuse */
     struct mono kept_at;
 };
 
-/* Puts what an internal function has to say into the caller's structure. Returns r. */
+/* Copies an internal function's error into the caller's structure. Returns r. */
 int call_tell(struct fettle_error *e, int r, const struct err *why);
 
-/* The head and body of a request. More headers may follow `extra`, each with its line end. */
+/* Writes the head and body of a request. `extra` may have more headers, each with its line end. */
 void call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
                         const char *extra, const char *body);
 
-/* An answer with an error status, as the error that it tells. Takes over *body. */
+/* Makes an error of an answer with an error status. Takes over *body. */
 int call_refusal(const struct address *a, int status, struct buffer *body, struct err *e);
 
-/* Asks, and reads the JSON of a good answer. */
+/* Sends a request, and reads the JSON of a good answer. */
 int call_ask(struct fettle *f, const char *method, const char *path, const char *body,
              struct fettle_answer **out, struct fettle_error *e);
-/* The same with a path or a body that was built in a buffer, which is emptied. */
+/* The same with a path or a body from a buffer, which is emptied. */
 int call_get(struct fettle *f, struct buffer *path, struct fettle_answer **out, struct fettle_error *e);
 int call_post(struct fettle *f, const char *path, struct buffer *body, struct fettle_answer **out,
               struct fettle_error *e);

@@ -120,8 +120,8 @@ static int await_connect(int fd, struct mono until, struct err *e)
     return why ? -why : r;
 }
 
-/* A socket connected to the address, or a negative errno. The backlog of a local socket that is
- * full says EAGAIN, and there is nothing to wait for but time. */
+/* Returns a socket connected to the address, or a negative errno. When the backlog of a local socket is full
+ * the answer is EAGAIN; only waiting helps. */
 static int connect_to(const struct sockaddr *to, socklen_t len, struct mono until, struct err *e)
 {
     int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

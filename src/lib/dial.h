@@ -11,35 +11,35 @@
 #include <sys/types.h>
 
 /*
- * Where the controller is, and a connection to it: the local socket, or TLS. Every call waits until
- * a moment and no longer.
+ * The address of the controller, and a connection to it: the local socket, or TLS. Every call waits until a
+ * moment and no longer.
  */
 
 struct address {
-    char *name; /* as it was given, for sentences and the Host header */
-    char *path; /* of the local socket; NULL for https */
+    char *name; /* as given, for sentences and the Host header */
+    char *path; /* the path of the local socket; NULL for https */
     char *host;
     char *port;
     char *cert, *key, *ca; /* names of files; NULL when not given */
 };
 
-/* Takes what the options, the environment and the defaults say. -EINVAL, -ENOMEM. */
+/* Takes the values of the options, the environment and the defaults. -EINVAL, -ENOMEM. */
 int address_init(struct address *a, const struct fettle_options *options, struct err *e);
 void address_fini(struct address *a);
 
 struct dialled;
 
-/* Connects. -ECONNREFUSED with a sentence that names the address when nobody answers there,
- * -ETIMEDOUT, -EPERM when either side does not believe the other's certificate, -ENOENT or -EACCES
- * for a certificate's file that cannot be read, -EINVAL for one that is not PEM. */
+/* Connects. -ECONNREFUSED with a sentence that names the address when nothing answers there, -ETIMEDOUT,
+ * -EPERM when either side refuses the other's certificate, -ENOENT or -EACCES for a certificate's file that
+ * cannot be read, -EINVAL for one that is not PEM. */
 int address_dial(const struct address *a, struct mono until, struct dialled **out, struct err *e);
 void dial_close(struct dialled *d); /* NULL is fine */
 
-/* All n bytes. */
+/* Writes all n bytes. */
 int dial_write(struct dialled *d, const char *bytes, size_t n, struct mono until, struct err *e);
-/* At least one byte; 0 at the end. */
+/* Reads at least one byte; 0 at the end. */
 ssize_t dial_read(struct dialled *d, char *bytes, size_t n, struct mono until, struct err *e);
-/* True when the other side has said something unasked, or has gone. */
+/* True when the other side has sent something unasked, or has closed. */
 bool dial_is_stale(const struct dialled *d);
 
 #endif

@@ -33,7 +33,7 @@ struct fettle_events {
     struct dialled *d; /* NULL while there is no connection */
     struct http_response *response;
     struct sse sse;
-    struct buffer refusal; /* body of an answer that is no stream */
+    struct buffer refusal; /* the body of an answer that is not a stream */
     bool done;             /* the answer is over */
     struct item *first, *current;
     struct item **end;
@@ -76,7 +76,7 @@ static int on_event(void *arg, const char *name, const char *id, const char *dat
     int r = answer_read(copy, len, &answer, &why);
     if (r < 0)
         return r;
-    s->retry_ms = 0; /* a connection that brought something is worth a quick try */
+    s->retry_ms = 0; /* a connection that brought something deserves a quick retry */
     return events_push(s, name, id, answer);
 }
 
@@ -114,7 +114,7 @@ static int read_some(struct fettle_events *s, struct mono until, struct err *e)
     return http_response_feed(s->response, bytes, (size_t)n, &s->done, e);
 }
 
-/* Sends the request and reads what it is answered. */
+/* Sends the request and reads the head of the answer. */
 static int events_ask(struct fettle_events *s, struct mono until, struct err *e)
 {
     struct buffer request = {0}, extra = {0};
@@ -199,7 +199,7 @@ void fettle_events_close(struct fettle_events *s)
     free(s);
 }
 
-/* What another try may mend. */
+/* Whether another try may help. */
 static bool is_passing(int r)
 {
     return r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN;
@@ -238,7 +238,7 @@ static int events_reconnect(struct fettle_events *s, struct mono until)
     return r;
 }
 
-/* Reads until something came, the connection is given up, or the time is over. */
+/* Reads until something came, the connection is lost, or the time is over. */
 static int events_advance(struct fettle_events *s, struct mono until)
 {
     struct mono silent = mono_add(s->heard_at, SILENCE_MAX);
@@ -254,7 +254,7 @@ static int events_advance(struct fettle_events *s, struct mono until)
     events_disconnect(s);
     if (r == -ENOMEM)
         return r;
-    try_later(s); /* also after garbage: what matters is what the next connection brings */
+    try_later(s); /* also after garbage: the next connection may bring better */
     return 0;
 }
 

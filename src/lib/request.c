@@ -95,7 +95,7 @@ int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s,
     return call_get(f, &path, out, e);
 }
 
-/* A change of nodes: what it is about and one more word. */
+/* A change of nodes: the nodes and one more member. */
 static int request_change(struct fettle *f, const char *path, const char *nodes, const char *key,
                           const char *value, struct fettle_answer **out, struct fettle_error *e)
 {

@@ -33,7 +33,7 @@ static int end_event(struct sse *s, sse_fn *fn, void *arg)
 {
     int r = 0;
     memcpy(s->id, s->next_id, sizeof s->id);
-    if (s->data.len > 0) /* each line of data brought a line end; the last is not part of it */
+    if (s->data.len > 0) /* each line of data added a line end; the last one does not count */
         r = fn(arg, s->name[0] ? s->name : "message", s->id, s->data.s, s->data.len - 1);
     buffer_clear(&s->data);
     s->name[0] = '\0';

@@ -22,10 +22,10 @@ struct fettle_value {
     const char *key;  /* NULL unless it is a member of an object */
     const char *text; /* of strings and numbers */
     uint32_t count;   /* children */
-    uint32_t span;    /* entries that it takes, itself included */
+    uint32_t span;    /* entries of the subtree, itself included */
     uint8_t kind;     /* enum fettle_kind */
     bool truth;       /* of FETTLE_BOOL */
-    bool last;        /* among its siblings */
+    bool last;        /* the last of its siblings */
 };
 
 struct fettle_answer {
@@ -38,7 +38,7 @@ struct reader {
     char *start;
     char *p;
     char *end;        /* *end is a zero byte, which no token accepts */
-    char *number_end; /* to be zeroed when the separator there was read */
+    char *number_end; /* where a zero byte goes when the separator there was read */
     struct fettle_answer *a;
     uint32_t open[VALUE_DEPTH_MAX];     /* containers around p */
     uint32_t youngest[VALUE_DEPTH_MAX]; /* their latest child */
@@ -114,7 +114,7 @@ static char *put_utf8(char *to, unsigned c)
     return to;
 }
 
-/* p is behind "\u". The zero byte at the end stops hex4 from reading past it. */
+/* p is after "\u". The zero byte at the end stops hex4 from reading past it. */
 static int read_unicode(struct reader *r, char **to, struct err *e)
 {
     unsigned c, low;
@@ -155,12 +155,12 @@ static bool is_plain(char c)
     return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
-/* p is on the opening quote; behind the closing one afterwards. */
+/* p is on the opening quote; afterwards it is after the closing one. */
 static int read_string(struct reader *r, const char **out, struct err *e)
 {
     char *to = ++r->p;
     *out = to;
-    while (is_plain(*r->p)) /* most strings end here, and nothing had to be moved */
+    while (is_plain(*r->p)) /* most strings end here without having to be moved */
         r->p++;
     to = r->p;
     while (*r->p != '"') {
@@ -278,7 +278,7 @@ static int read_key(struct reader *r, const char **key, struct err *e)
     return 0;
 }
 
-/* One value that is no container. */
+/* Reads one value that is not a container. */
 static int read_scalar(struct reader *r, const char *key, struct err *e)
 {
     uint32_t at;
@@ -302,7 +302,7 @@ static bool in_object(const struct reader *r)
     return r->a->values[r->open[r->depth - 1]].kind == FETTLE_OBJECT;
 }
 
-/* Reads ends of containers up to a comma or the end of the root. */
+/* Reads the ends of containers up to a comma or the end of the root. */
 static int read_separator(struct reader *r, struct err *e)
 {
     while (r->depth > 0) {
@@ -324,7 +324,7 @@ static int read_separator(struct reader *r, struct err *e)
     return 0;
 }
 
-/* One member or element, and what closes after it. */
+/* Reads one member or element, and the containers that end after it. */
 static int read_next(struct reader *r, struct err *e)
 {
     const char *key = NULL;
@@ -447,7 +447,7 @@ static int read_decimal(const struct fettle_value *v, int decimals, int64_t *out
     const char *s = v->text;
     bool negative = *s == '-';
     int64_t n = 0;
-    int taken = -1; /* digits behind the point, -1 before it */
+    int taken = -1; /* digits after the point, -1 before it */
     for (s += negative; *s; s++) {
         if (*s == '.' && decimals > 0) {
             taken = 0;

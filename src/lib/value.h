@@ -13,9 +13,9 @@
 
 enum { VALUE_DEPTH_MAX = 32 };
 
-/* Takes over `bytes` (from malloc, with room for one more byte than len), also when it fails.
- * -EPROTO with a sentence when they are not one JSON object or array of valid UTF-8, nest deeper than
- * VALUE_DEPTH_MAX, or hold a zero character; -ENOMEM. */
+/* Takes over `bytes` (from malloc, with room for one more byte than len), even when it fails. -EPROTO with a
+ * sentence when they are not one JSON object or array of valid UTF-8, nest deeper than VALUE_DEPTH_MAX, or
+ * hold a zero character; -ENOMEM. */
 int answer_read(char *bytes, size_t len, struct fettle_answer **out, struct err *e);
 
 #endif

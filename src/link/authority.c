@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,7 @@ struct authority {
     EVP_PKEY *key;
     char *pem;
     char fingerprint[65];
-    uint64_t number; /* of the last certificate */
+    uint64_t number; /* the number of the last certificate */
 };
 
 void authority_close(struct authority *a)
@@ -57,7 +58,7 @@ const char *authority_fingerprint(const struct authority *a)
     return a->fingerprint;
 }
 
-/* *text stays NULL when there is no such file. */
+/* *text stays NULL when the file does not exist. */
 static int file_read(const char *path, char **text, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -73,14 +74,14 @@ static int file_read(const char *path, char **text, struct err *e)
     return 0;
 }
 
-/* The whole file, synced, or none. */
+/* Writes the whole file and syncs it, or leaves none. */
 static int file_make(const char *path, mode_t mode, const char *text, struct err *e)
 {
     unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0)
         return err_set(e, -errno, "%s: %s", path, strerror(errno));
-    errno = EIO; /* a short write leaves none */
+    errno = EIO; /* a short write leaves no file */
     bool good = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
     int failed = good ? 0 : errno;
     if (close(fd) < 0 && !failed)
@@ -131,7 +132,7 @@ static bool cert_set_name(X509 *cert, const char *common_name)
     return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, (const unsigned char *)cut, -1, -1, 0) == 1;
 }
 
-/* value is one of this file's own texts, never anything from outside. */
+/* value is one of this file's own texts, never text from outside. */
 static bool cert_add(X509 *cert, X509 *issuer, int nid, const char *value)
 {
     X509V3_CTX ctx;
@@ -178,7 +179,7 @@ static bool cert_set_names(X509 *cert, const struct identity *id, const char *ho
     return good;
 }
 
-/* Everything a certificate of this authority has, short of its number, names, uses and signature. */
+/* Makes a certificate of this authority without its number, names, uses and signature. */
 static X509 *cert_begin(EVP_PKEY *key, const X509 *issuer, const char *common_name, int64_t valid_s)
 {
     CLEANUP(X509) X509 *cert = X509_new();
@@ -231,9 +232,9 @@ static void authority_files_fini(struct authority_files *f)
     text_fini(&f->key_new);
 }
 
-/* Both are on the disk before the first has its name. A kill between the two renames leaves ca.key and
- * ca.pem.new, which belong together: authority_finish. A kill before leaves neither name, and the authority
- * is made anew. */
+/* Both files are on the disk before the first gets its name. A kill between the two renames leaves ca.key and
+ * ca.pem.new, which belong together: see authority_finish. A kill before that leaves neither name, and the
+ * authority is made anew. */
 static int authority_write(const struct authority *a, const char *dir, const struct authority_files *f,
                            struct err *e)
 {
@@ -353,6 +354,8 @@ static uint64_t next_number(struct authority *a)
 int authority_sign(struct authority *a, const char *csr_pem, const struct identity *id, const char *extra_dns,
                    struct span valid, char **pem, struct err *e)
 {
+    assert(csr_pem && id && pem);
+    assert(id->kind != IDENTITY_NONE);
     tls_init();
     CLEANUP(EVP_PKEY) EVP_PKEY *key = NULL;
     CLEANUP_FREE char *uri = identity_format(id);

@@ -76,7 +76,7 @@ static BIO *bio_create(struct blocking *b)
     return bio;
 }
 
-/* What to do about a call that returned `r`: 0 to try it again, 1 for a clean end, or an error. */
+/* Decides what to do after a call that returned `r`: 0 to try again, 1 for a clean end, or an error. */
 static int blocking_again(struct blocking *b, int r, struct mono until, struct err *e)
 {
     int why = SSL_get_error(b->ssl, r);
@@ -158,8 +158,8 @@ ssize_t blocking_read(struct blocking *b, void *bytes, size_t n, struct mono unt
     }
 }
 
-/* A TLS 1.3 server judges the client after the client's handshake is over: a write may fail because
- * the server is gone already, with its reason still waiting to be read. */
+/* A TLS 1.3 server judges the client after the client has finished the handshake. A write may fail because
+ * the server has closed already, while its reason is still unread. */
 static bool read_refusal(struct blocking *b)
 {
     char byte;

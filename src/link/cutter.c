@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ void cutter_fini(struct cutter *c)
 int cutter_feed(struct cutter *c, const char *bytes, size_t n, size_t *used, cutter_fn *fn, void *arg,
                 struct err *e)
 {
+    assert(used && fn);
     bool go_on = true;
     *used = 0;
     while (*used < n && go_on) {

@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 struct dial {
-    struct stream *s; /* NULL when it is gone and the look-up is not */
+    struct stream *s; /* NULL when the stream is gone and the look-up is still running */
     uv_getaddrinfo_t lookup;
     bool looking_up;
     struct addrinfo *found;
-    const struct addrinfo *next; /* to try when the present one fails */
+    const struct addrinfo *next; /* the address to try when the present one fails */
     struct sockaddr_storage numeric;
     char *expect;
 };

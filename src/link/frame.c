@@ -9,6 +9,7 @@ void frame_encode_header(uint8_t out[FRAME_HEADER_BYTES], uint8_t type, uint8_t 
                          size_t len)
 {
     assert(len <= FRAME_BODY_BYTES_MAX);
+    assert(len <= FRAME_BODY_BYTES_MAX);
     out[0] = (uint8_t)(len >> 24);
     out[1] = (uint8_t)(len >> 16);
     out[2] = (uint8_t)(len >> 8);

@@ -16,13 +16,14 @@
  *   byte  5    flags
  *   bytes 6-7  channel; 0 is control, the only one so far
  *
- * A receiver ignores a frame of a type that it does not know unless FRAME_CRITICAL is set.
+ * A receiver ignores a frame of an unknown type unless FRAME_CRITICAL is set.
  */
 
 enum { FRAME_HEADER_BYTES = 8, FRAME_BODY_BYTES_MAX = 64 << 10 };
 
 enum frame_flag {
-    FRAME_CRITICAL = 1 << 0, /* close the link rather than ignore what you do not know */
+    FRAME_CRITICAL = 1 << 0, /* a receiver that does not know the type closes the link instead of ignoring the
+                                frame */
     FRAME_BINARY = 1 << 1    /* reserved: the body is not JSON */
 };
 
@@ -33,7 +34,7 @@ enum frame_type {
 };
 
 struct frame {
-    uint8_t type; /* an enum frame_type, or one that is not known */
+    uint8_t type; /* an enum frame_type, or an unknown type */
     uint8_t flags;
     uint16_t channel;
     const char *body; /* len bytes, and one zero byte after them */
@@ -50,21 +51,23 @@ int frame_decode_header(const uint8_t in[FRAME_HEADER_BYTES], struct frame *f, s
 /* "HEARTBEAT", or "type 77". The buffer is the caller's. */
 const char *frame_name(uint8_t type, char buf[static 16]);
 
-/* Who receives a frame. */
+/* The receiver of a frame. */
 enum frame_receiver { FRAME_TO_CONTROLLER, FRAME_TO_COLLECTOR, FRAME_TO_AGENT, FRAME_RECEIVERS };
-/* Whom the receiver has it from. Each may send what those before it may, but for the stranger. */
+/* The sender of a frame, as its receiver sees it. Each may send what those before it may, except for the
+ * stranger. */
 enum frame_sender {
-    FRAME_FROM_NOBODY, /* none may send it; as a sender, one that may send nothing now */
+    FRAME_FROM_NOBODY, /* as a frame's sender: none may send it; as a sender: it may send nothing now */
     FRAME_FROM_STRANGER,
     FRAME_FROM_NODE,
     FRAME_FROM_COLLECTOR,
     FRAME_FROM_CONTROLLER
 };
-/* The least that a sender has to be (frame.tbl); FRAME_FROM_NOBODY also for a type that is not known. */
+/* The least privileged sender that the type may come from (frame.tbl); FRAME_FROM_NOBODY also for an unknown
+ * type. */
 enum frame_sender frame_sender_of(uint8_t type, enum frame_receiver to);
-/* Whether this receiver takes the frame from this sender. What does not fit is a misfit. */
+/* Whether this receiver takes the frame from this sender. A frame that does not fit is a misfit. */
 bool frame_fits(uint8_t type, enum frame_receiver to, enum frame_sender from);
-/* A collector passes it on as it is, to or from one of its nodes. */
+/* True when a collector passes the frame on unchanged, to or from one of its nodes. */
 bool frame_is_passed(uint8_t type);
 bool frame_is_known(uint8_t type);
 

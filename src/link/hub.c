@@ -31,7 +31,7 @@ static bool is_idle(const struct hub *h)
     return !h->ready.head && !h->started.head && !h->fresh.head;
 }
 
-/* The loop is about to wait. */
+/* Runs before the loop waits. */
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct hub *h = prepare->data;
@@ -135,7 +135,7 @@ void hub_unqueue(struct stream *s)
 
 void hub_run(struct work *w, struct mono until, void (*step)(struct stream *s))
 {
-    /* What queues itself again meanwhile is for the next turn. */
+    /* A stream that queues itself again meanwhile waits for the next turn. */
     for (size_t n = w->n; n > 0 && w->head; n--) {
         struct stream *s = w->head;
         hub_unqueue(s);

@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -71,9 +72,10 @@ static int read_number(const char *subject, const json_t *value, uint64_t *out, 
 
 int least_take(struct least *l, const json_t *o, least_fn *fn, void *arg, struct err *e)
 {
+    assert(l && o && fn);
     const char *subject, *name;
     json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)o, subject, value) {
+    JSON_OBJECT_EACH (o, subject, value) {
         enum identity_kind kind = identity_of_subject(subject, &name);
         uint64_t serial = 0;
         bool rose = false;

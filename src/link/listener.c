@@ -29,9 +29,9 @@ struct listener {
     uv_timer_t retry;
     unsigned handles;
     int fd;
-    int spare; /* the descriptor in reserve, -1 while there is none */
+    int spare; /* a descriptor in reserve, -1 while there is none */
     bool closed;
-    char *path; /* of a local socket */
+    char *path; /* the path of a local socket */
     uint16_t port;
     uint64_t dropped;
     listener_fn *fn;
@@ -62,7 +62,7 @@ static void on_retry(uv_timer_t *timer)
     uv_poll_start(&l->poll, UV_READABLE, on_readable);
 }
 
-/* Accepts and closes one connection for want of descriptors. False when that fails too. */
+/* Accepts and closes one connection when descriptors are short. False when that fails too. */
 static bool drop_one(struct listener *l)
 {
     if (l->spare < 0)
@@ -77,7 +77,7 @@ static bool drop_one(struct listener *l)
     return fd >= 0;
 }
 
-/* False when there is nothing more to accept just now. */
+/* False when nothing waits to be accepted. */
 static bool accept_one(struct listener *l)
 {
     int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -92,7 +92,7 @@ static bool accept_one(struct listener *l)
         uv_timer_start(&l->retry, on_retry, PAUSE_MS, 0);
         return false;
     }
-    /* A peer that left while it waited is no reason to stop. */
+    /* A peer that left while it waited does not stop the listener. */
     return errno != EAGAIN && errno != EBADF && errno != EINVAL;
 }
 
@@ -135,7 +135,7 @@ static int tcp_bind(int fd, const struct sockaddr_storage *at, socklen_t len)
 
 static uint16_t port_of(int fd)
 {
-    struct sockaddr_in6 at = {0}; /* its port lies where that of IPv4 does */
+    struct sockaddr_in6 at = {0}; /* the port is in the same place as that of IPv4 */
     socklen_t len = sizeof at;
     getsockname(fd, (struct sockaddr *)&at, &len);
     return ntohs(at.sin6_port);
@@ -168,7 +168,7 @@ int listener_open_tcp(uv_loop_t *loop, const char *address, uint16_t port, liste
     return 0;
 }
 
-/* Whether somebody still answers at the address. A full backlog is somebody. */
+/* Whether a process still answers at the address. A full backlog counts as an answer. */
 static bool listener_answers(const struct sockaddr_un *at)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -179,13 +179,14 @@ static bool listener_answers(const struct sockaddr_un *at)
     return yes;
 }
 
-/* /run is empty after a boot, and systemd is not there for one who starts a program by hand. */
+/* /run is empty after a boot, and systemd has not made the directory when a person starts the program by
+ * hand. */
 static void make_directory(const char *path)
 {
     const char *end = strrchr(path, '/');
     CLEANUP_FREE char *directory = mem_dup_len(path, end ? (size_t)(end - path) : 0);
     if (mkdir(directory, 0777) == 0)
-        chmod(directory, 0755); /* whatever the umask says: anybody may ask */
+        chmod(directory, 0755); /* whatever the umask says: anybody may connect */
 }
 
 static int local_bind(int fd, const struct sockaddr_un *at, struct err *e)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "link/tls_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ enum { SIGNATURE_BYTES_MAX = 128, CERTIFICATE_BYTES_MAX = 8 << 10 };
 static const char prefix[] = "fettle order 1\n";
 
 struct signer {
-    char *cert; /* PEM, one */
+    char *cert; /* one certificate, PEM */
     EVP_PKEY *key;
 };
 
@@ -67,6 +68,7 @@ int signer_create(const char *cert_pem, const char *key_pem, struct signer **out
 
 int order_sign(const struct signer *s, const char *text, json_t **out, struct err *e)
 {
+    assert(s && text && out);
     CLEANUP_DIGEST EVP_MD_CTX *c = EVP_MD_CTX_new();
     unsigned char signature[SIGNATURE_BYTES_MAX];
     char hex[2 * SIGNATURE_BYTES_MAX + 1];
@@ -90,7 +92,7 @@ const char *order_text(const json_t *order)
     return json_string_value(json_object_get(order, "signed"));
 }
 
-/* As in the handshake: of the authority, valid now, for a server, and a controller's. */
+/* As in the handshake: it must be of the authority, valid now, for a server, and a controller's. */
 static int believe_cert(X509 *ca, X509 *cert, const struct least *least, struct err *e)
 {
     X509_STORE *store = X509_STORE_new();
@@ -134,6 +136,7 @@ static int believe_text(const X509 *cert, const char *text, const char *hex, str
 int order_open(const char *ca_pem, const struct least *least, const json_t *order, const char **text,
                struct err *e)
 {
+    assert(ca_pem && order && text);
     const char *signature, *certificate;
     tls_init();
     if (json_take_string(order, "signed", text, e) < 0 ||

@@ -5,6 +5,7 @@
 #include "link/cutter.h"
 #include "link/stream_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -102,6 +103,7 @@ void peer_set_arg(struct peer *p, void *arg)
 
 void peer_send(struct peer *p, enum frame_type type, uint8_t flags, const char *body, size_t len)
 {
+    assert(body || len == 0);
     struct err e;
     if (len > FRAME_BODY_BYTES_MAX) {
         err_set(&e, -E2BIG, "a frame of %zu bytes was to be sent, and %d is the limit", len,
@@ -160,7 +162,7 @@ struct stream *peer_stream(struct peer *p)
 struct span peer_backoff(unsigned attempt, struct span spread, struct span most, uint64_t random)
 {
     struct span limit = span_s(BACKOFF_FIRST_S);
-    if (most.ns < spread.ns) /* or more would come at once than the other side can greet */
+    if (most.ns < spread.ns) /* otherwise more would come at once than the other side can greet */
         most = spread.ns < span_s(BACKOFF_MAX_S).ns ? spread : span_s(BACKOFF_MAX_S);
     for (unsigned i = 1; i < attempt && limit.ns < most.ns; i++)
         limit.ns *= 2;

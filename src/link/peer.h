@@ -6,10 +6,9 @@
 #include "link/stream.h"
 
 /*
- * One connection of the agent link: frames over a stream. It cuts bytes into frames and bounds what
- * either side can make the other hold; what frames mean is for the caller. Frames that nobody here
- * knows (their type, their channel, a body that is not JSON) never reach it: they are ignored, or
- * close the link when they are marked critical.
+ * One connection of the agent link: frames over a stream. It cuts bytes into frames and bounds what either
+ * side can make the other hold; the caller interprets the frames. Unknown frames (by type, by channel, or
+ * with a body that is not JSON) are ignored, or close the link when they are marked critical.
  */
 
 struct peer;
@@ -18,7 +17,7 @@ struct peer_events {
     void (*on_open)(struct peer *p, void *arg);
     /* One whole frame. The body lives until the callback returns. */
     void (*on_frame)(struct peer *p, void *arg, const struct frame *f);
-    /* As on_close of a stream; p is gone when it returns. */
+    /* Like on_close of a stream; p is gone when it returns. */
     void (*on_close)(struct peer *p, void *arg, const struct err *why);
 };
 
@@ -30,20 +29,20 @@ struct peer *peer_dial(uv_loop_t *loop, const char *host, uint16_t port, struct 
                        const char *expect, const struct peer_events *events, void *arg);
 void peer_set_arg(struct peer *p, void *arg);
 
-/* Sends one frame on channel 0. A full queue or a body over the limit closes the link (the peer
- * resynchronises when it is back), so that there is nothing for the caller to handle. */
+/* Sends one frame on channel 0. A full queue or a body over the limit closes the link; the peer
+ * resynchronises when it is back, so the caller has nothing to handle. */
 void peer_send(struct peer *p, enum frame_type type, uint8_t flags, const char *body, size_t len);
 /* Sends REFUSE {code, message} and closes. */
 void peer_refuse(struct peer *p, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Stops reading frames until peer_resume. */
 void peer_pause(struct peer *p);
 void peer_resume(struct peer *p);
-void peer_close(struct peer *p);                        /* after what is queued was sent */
+void peer_close(struct peer *p);                        /* after the queued bytes were sent */
 void peer_abort(struct peer *p, const struct err *why); /* now; on_close follows, with this reason */
 struct stream *peer_stream(struct peer *p);
 
-/* How long to wait before try number `attempt` (from 0) to connect: the first within `spread`, then
- * exponential from 1 s with full jitter, at most `most`, or `spread` (up to 60 s) if that is longer.
+/* How long to wait before connection attempt number `attempt` (from 0): the first within `spread`, then
+ * exponential from 1 s with full jitter, at most `most`, or `spread` (up to 60 s) when that is longer.
  * `random` is any number. */
 struct span peer_backoff(unsigned attempt, struct span spread, struct span most, uint64_t random);
 

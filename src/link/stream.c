@@ -19,6 +19,7 @@
 #include "base/loop.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -31,10 +32,10 @@
 #include <unistd.h>
 
 enum {
-    READS_PER_TURN = 4,    /* of 16 KiB; then others have their turn */
-    TURN_MS = 1,           /* of one stream, and the hub's is two */
-    CLOSE_MS = 5000,       /* for what is queued, and for the peer's goodbye */
-    KEEPALIVE_IDLE_S = 10, /* with the two below: a dead peer is known after 20 s */
+    READS_PER_TURN = 4,    /* reads of 16 KiB each; then other streams have their turn */
+    TURN_MS = 1,           /* the time of one stream; the hub has two */
+    CLOSE_MS = 5000,       /* to send the queue, and for the peer's goodbye */
+    KEEPALIVE_IDLE_S = 10, /* with the two below: a dead peer is noticed after 20 s */
     KEEPALIVE_INTERVAL_S = 5,
     KEEPALIVE_COUNT = 2,
     UNACKNOWLEDGED_MS = 20000
@@ -112,11 +113,11 @@ static int stream_wanted(const struct stream *s)
     case STREAM_WAITING: return UV_READABLE;
     case STREAM_SHAKING: return s->work ? 0 : s->blocked ? UV_WRITABLE : UV_READABLE;
     case STREAM_OPEN: {
-        bool waits = s->work && s->more; /* for its turn: nothing has to tell of bytes */
+        bool waits = s->work && s->more; /* it waits for its turn: the socket need not report bytes */
         int events = s->paused || s->unread.len > 0 || waits ? 0 : UV_READABLE;
         if (s->read_wants_write || s->blocked)
             events |= UV_WRITABLE;
-        /* Something must be watched, or nobody hears that the peer is gone. */
+        /* One event must always be watched, otherwise nothing reports that the peer is gone. */
         return events ? events : UV_PRIORITIZED;
     }
     case STREAM_CLOSING: return s->blocked ? UV_WRITABLE : 0;
@@ -139,7 +140,7 @@ static void stream_end(struct stream *s)
     stream_watch(s);
 }
 
-/* Sends what the socket takes. False when the stream died of it. */
+/* Sends as much as the socket takes. False when the stream died. */
 static bool stream_flush(struct stream *s)
 {
     bool had = stream_queued(s) > 0;
@@ -149,7 +150,7 @@ static bool stream_flush(struct stream *s)
         size_t n;
         switch (wire_write(&s->wire, s->out.s + s->out_sent, stream_queued(s), &n, &e)) {
         case WIRE_DONE: s->out_sent += n; break;
-        case WIRE_WANT_READ: /* TLS 1.3 has no reason to; the next readable event comes here too */
+        case WIRE_WANT_READ: /* TLS 1.3 has no reason to read here; the next readable event gets here too */
         case WIRE_WANT_WRITE: s->blocked = true; break;
         case WIRE_END:
         case WIRE_FAILED: stream_die(s, &e); return false;
@@ -179,7 +180,7 @@ bool stream_has_time(const struct stream *s)
     return mono_now().ns < s->until.ns;
 }
 
-/* Whether bytes may be read and handed up now: those that were given back come first. */
+/* Whether bytes may be read and delivered now. Bytes that were given back come first. */
 static bool may_read(const struct stream *s)
 {
     return s->state == STREAM_OPEN && !s->paused && s->unread.len == 0;
@@ -193,7 +194,7 @@ static void read_some(struct stream *s)
         size_t n;
         switch (wire_read(&s->wire, s->hub->bytes, sizeof s->hub->bytes, &n, &e)) {
         case WIRE_DONE:
-            s->more = wire_has_pending(&s->wire); /* for the rest the socket is readable again */
+            s->more = wire_has_pending(&s->wire); /* the rest makes the socket readable again */
             s->events->on_bytes(s, s->arg, s->hub->bytes, n);
             break;
         case WIRE_WANT_WRITE: s->read_wants_write = true; /* fall through */
@@ -206,6 +207,7 @@ static void read_some(struct stream *s)
 
 void stream_unread(struct stream *s, const char *bytes, size_t n)
 {
+    assert(bytes || n == 0);
     text_add_bytes(&s->unread, bytes, n);
 }
 
@@ -236,7 +238,7 @@ void stream_step(struct stream *s)
         stream_watch(s);
 }
 
-/* Throws away what comes after the goodbye, until the peer's own. */
+/* Discards bytes after our goodbye, until the peer's goodbye. */
 static void stream_linger(struct stream *s)
 {
     for (int i = 0; i < READS_PER_TURN; i++) {
@@ -265,7 +267,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct stream *s = poll->data;
     if (status < 0) {
-        s->watching = 0; /* libuv stopped it; the error itself comes from the socket */
+        s->watching = 0; /* libuv stopped the poll; the error itself comes from the socket */
         events = UV_READABLE | UV_WRITABLE;
     }
     switch (s->state) {
@@ -313,7 +315,7 @@ static bool is_loopback6(const struct in6_addr *a)
     return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && is_loopback(v4));
 }
 
-/* A listener of both families sees IPv4 as ::ffff:192.0.2.7: not all of it is one network. */
+/* A listener for both families sees IPv4 as ::ffff:192.0.2.7. These addresses are not one network. */
 static void network_format(struct stream *s, const struct in6_addr *a)
 {
     struct in6_addr prefix = *a;
@@ -448,7 +450,7 @@ struct stream *stream_dial(uv_loop_t *loop, const char *host, uint16_t port, str
 void stream_opened(struct stream *s)
 {
     s->state = STREAM_OPEN;
-    s->more = true; /* TLS reads ahead: bytes may be here that came with the handshake */
+    s->more = true; /* TLS reads ahead: bytes may have come with the handshake */
     s->blocked = false;
     uv_timer_stop(&s->timer);
     dial_destroy(s);
@@ -464,7 +466,7 @@ void stream_refused(struct stream *s, const struct err *why)
         stream_die(s, why);
         return;
     }
-    /* The alert says why; it must not be overtaken by a reset. */
+    /* The alert has the reason; it must arrive before a reset. */
     s->why = mem_alloc(sizeof *s->why);
     *s->why = *why;
     uv_timer_start(&s->timer, on_late, CLOSE_MS, 0);
@@ -473,6 +475,7 @@ void stream_refused(struct stream *s, const struct err *why)
 
 int stream_write(struct stream *s, const void *bytes, size_t n)
 {
+    assert(bytes || n == 0);
     if (s->state > STREAM_OPEN)
         return 0;
     if (n > s->out_bytes_max || stream_queued(s) > s->out_bytes_max - n)

@@ -12,105 +12,105 @@
 #include <uv.h>
 
 /*
- * A byte stream on the loop: a socket, with or without TLS, that calls back with bytes and queues
- * what is written, up to a bound. The agent link and the HTTP server both stand on it.
+ * A byte stream on the loop: a socket, with or without TLS, that calls back with bytes and queues writes up
+ * to a bound. The agent link and the HTTP server both use it.
  *
- * Ten thousand peers may come at once. A listener accepts eagerly; no TLS object exists until the
- * socket is readable; handshakes take at most 2 ms of a turn of the loop, those under way first;
- * an unfinished one is closed after 30 s. Silent sockets cost a descriptor, never another's turn.
+ * Ten thousand peers may come at once. A listener accepts eagerly. No TLS object exists until the socket is
+ * readable. Handshakes take at most 2 ms of a turn of the loop, started ones first; an unfinished one is
+ * closed after 30 s. Silent sockets cost a descriptor, never the turn of another stream.
  *
  * A stream has a millisecond of a turn of the loop (stream_has_time). A peer that sends more than can be
- * carried out in it waits, with what it sent, behind all the others: its socket is not read meanwhile.
+ * carried out in that time waits behind all the others, and its socket is not read meanwhile.
  *
- * All callbacks come from the loop, never from inside a call. After `on_close` the stream is gone:
- * it comes exactly once for each stream that was opened, also after stream_close.
+ * All callbacks come from the loop, never from inside a call. on_close comes exactly once for each stream
+ * that was opened, also after stream_close; after it the stream is gone.
  */
 
 struct stream;
 
 struct stream_events {
-    /* The handshake is done (at once for plain sockets). Who the peer is: stream_peer. */
+    /* The handshake is done (at once for plain sockets). stream_peer has the peer's identity. */
     void (*on_open)(struct stream *s, void *arg);
-    /* n > 0 bytes arrived. They are the stream's and live until the callback returns. */
+    /* n > 0 bytes arrived. The stream owns them; they live until the callback returns. */
     void (*on_bytes)(struct stream *s, void *arg, const char *bytes, size_t n);
-    /* The queue of writes, which had been above zero, is empty. May be NULL. */
+    /* The queue of writes is empty again. May be NULL. */
     void (*on_drained)(struct stream *s, void *arg);
     /* The stream ends; why is NULL for a clean end by either side. */
     void (*on_close)(struct stream *s, void *arg, const struct err *why);
 };
 
-/* Takes over a connected, non-blocking descriptor. tls may be NULL for a plain socket. The queue of
- * writes is bounded by queue_bytes_max. */
+/* Takes over a connected, non-blocking descriptor. tls is NULL for a plain socket. queue_bytes_max bounds the
+ * queue of writes. */
 struct stream *stream_accept(uv_loop_t *loop, int fd, struct tls_context *tls, size_t queue_bytes_max,
                              const struct stream_events *events, void *arg);
 
-/* Dials host:port ("127.0.0.1", a name is looked up by a worker thread). expect, when not NULL, is
- * the URI that the server's certificate must carry, or one of its prefixes ending in ':' ("any
- * controller"). Fails through on_close (-ETIMEDOUT after 30 s, handshake included). */
+/* Dials host:port ("127.0.0.1"; a worker thread looks a name up). expect, when not NULL, is the URI that the
+ * server's certificate must carry, or one of its prefixes ending in ':' ("any controller"). Fails through
+ * on_close (-ETIMEDOUT after 30 s, handshake included). */
 struct stream *stream_dial(uv_loop_t *loop, const char *host, uint16_t port, struct tls_context *tls,
                            const char *expect, size_t queue_bytes_max, const struct stream_events *events,
                            void *arg);
 
-/* Queues bytes (copied). -ENOBUFS when the bound would be passed: nothing is queued then, and the
- * caller closes the stream. Writing to a stream that is closing is silently dropped. */
+/* Queues a copy of the bytes. -ENOBUFS when they would exceed the bound: nothing is queued then, and the
+ * caller closes the stream. A write to a closing stream is silently dropped. */
 int stream_write(struct stream *s, const void *bytes, size_t n);
 size_t stream_queued(const struct stream *s);
-/* Bytes, or more, that the peer has not taken: those queued, and those that the system holds for it. Over TCP
- * the peer's system takes them, whether the peer reads them or not. */
+/* An upper bound of the bytes that the peer has not taken: queued here, or held by this system for it. Over
+ * TCP the peer's system takes them, whether the peer reads them or not. */
 size_t stream_untaken(const struct stream *s);
 
-/* Whether the stream's share of this turn of the loop still lasts: for an on_bytes that carries out several
- * requests one after another. Carrying out one is never begun in vain: the first is always in time. */
+/* Whether the stream's share of this turn of the loop still lasts. For an on_bytes that carries out several
+ * requests one after another; the first request is always in time. */
 bool stream_has_time(const struct stream *s);
 
-/* Stops and restarts reading; back-pressure for the peer. */
+/* Stops and restarts reading: back-pressure for the peer. */
 void stream_pause(struct stream *s);
 void stream_resume(struct stream *s);
 
-/* Sends what is queued, for at most 5 s, then closes; on_close follows. */
+/* Sends the queue, for at most 5 s, then closes; on_close follows. */
 void stream_close(struct stream *s);
 /* Closes now; on_close follows, with this reason when it is not NULL. */
 void stream_abort(struct stream *s, const struct err *why);
 
-/* The peer's identity by its certificate; kind IDENTITY_NONE without one. */
+/* The peer's identity from its certificate; kind IDENTITY_NONE without one. */
 const struct identity *stream_peer(const struct stream *s);
 /* Credentials of a local socket's peer; false for other sockets. */
 bool stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid);
-/* "127.0.0.1:4711" or "local"; and the number of the TCP port, 0 for local. */
+/* "127.0.0.1:4711" or "local"; and the TCP port, 0 for a local socket. */
 const char *stream_peer_address(const struct stream *s);
 uint16_t stream_peer_port(const struct stream *s);
-/* Whether the peer's address is one of 127.0.0.0/8 or ::1: it is on this host. */
+/* True when the peer's address is in 127.0.0.0/8 or is ::1: the peer is on this host. */
 bool stream_peer_loopback(const struct stream *s);
-/* The address without its port, of IPv6 the first 64 bits of it, which one host may choose from: "192.0.2.7",
- * "2001:db8::/64"; "local". */
+/* The peer's address without its port. Of IPv6 only the first 64 bits, because one host may choose among the
+ * others: "192.0.2.7", "2001:db8::/64"; "local". */
 const char *stream_peer_network(const struct stream *s);
 
-/* Has the certificate of this peer judged again, on every connection of the loop that it opened
- * (tls_context_judge): those on which it does not count any more are aborted, with the reason. */
+/* Judges the certificate of this peer again (tls_context_judge), on all its open connections of the loop.
+ * Connections whose certificate no longer counts are aborted with the reason. */
 void stream_recheck(uv_loop_t *loop, enum identity_kind kind, const char *name);
 
 /* A listening socket whose connections become streams. */
 struct listener;
-typedef void listener_fn(void *arg, int fd); /* a new connection; call stream_accept with it */
+typedef void listener_fn(void *arg, int fd); /* a new connection; pass it to stream_accept */
 
 /* Listens on address:port (port 0: the system picks one). */
 int listener_open_tcp(uv_loop_t *loop, const char *address, uint16_t port, listener_fn *fn, void *arg,
                       struct listener **out, struct err *e);
-/* Where the socket of listener_open_local is made: where path points, if it is a symbolic link to an absolute
- * path, else path itself. The caller frees it. */
+/* The path at which listener_open_local makes the socket: the target of path when that is a symbolic link to
+ * an absolute path, otherwise path itself. The caller frees it. */
 char *listener_local_path(const char *path);
-/* Listens on a local socket at path with mode 0666 (who may do what is decided by credentials).
- * A stale socket file is replaced; one that answers is refused (-EBUSY). The directory of the socket is made
- * where its own is there. */
+/* Listens on a local socket at path with mode 0666 (permissions are decided by credentials). A stale socket
+ * file is replaced; when a process answers there, -EBUSY. Makes the socket's directory when the directory
+ * above exists. */
 int listener_open_local(uv_loop_t *loop, const char *path, listener_fn *fn, void *arg, struct listener **out,
                         struct err *e);
 uint16_t listener_port(const struct listener *l);
-/* How many connections were closed at once because no descriptor was left. */
+/* How many connections were closed at once because descriptors were short. */
 uint64_t listener_dropped(const struct listener *l);
-/* Stops accepting and frees it; the socket's file is removed. Streams live on. */
+/* Stops accepting, frees it and removes the socket's file. Streams live on. */
 void listener_close(struct listener *l);
 
-/* Ends every stream of this loop at once, each with its on_close: for shutting down. */
+/* Ends every stream of this loop at once, each with its on_close. For shutting down. */
 void stream_abort_all(uv_loop_t *loop);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/certificate.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ enum { FORMS = sizeof forms / sizeof forms[0] };
 
 const char *role_name(enum role r)
 {
+    assert((size_t)r < sizeof role_names / sizeof *role_names);
     return role_names[r];
 }
 
@@ -69,6 +71,7 @@ static enum role role_parse(const char *name)
 
 int identity_parse(const char *uri, struct identity *id, struct err *e)
 {
+    assert(uri && id);
     *id = (struct identity){0};
     const struct form *form = NULL;
     for (size_t i = 0; i < FORMS && !form; i++)
@@ -199,7 +202,7 @@ static int64_t time_s(const ASN1_TIME *t)
     return ASN1_TIME_to_tm(t, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
 }
 
-/* What tells the certificate from others. */
+/* The marks that tell the certificate from others. */
 static void read_marks(const X509 *cert, struct identity *id)
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
@@ -224,7 +227,7 @@ int cert_identity(const X509 *cert, struct identity *id, struct err *e)
     } else {
         CLEANUP_FREE char *text =
             mem_dup_len((const char *)ASN1_STRING_get0_data(uri), (size_t)ASN1_STRING_length(uri));
-        /* A zero byte inside would make two readers see two names. */
+        /* With a zero byte inside, two readers could see two names. */
         r = strlen(text) == (size_t)ASN1_STRING_length(uri)
                 ? identity_parse(text, id, e)
                 : err_set(e, -EPERM, "the identity holds a zero byte");
@@ -309,7 +312,7 @@ static int tls_present(SSL_CTX *ssl, const char *cert_pem, const char *key_pem, 
     return 0;
 }
 
-/* By how many seconds the peer's certificate is out of its time, as the session has it. */
+/* The index for how many seconds the peer's certificate is outside its validity. */
 static int time_index(void)
 {
     static int index = -1;
@@ -328,7 +331,7 @@ static void judge_free(void *parent, void *judge, CRYPTO_EX_DATA *data, int inde
     free(judge);
 }
 
-/* It lives as long as the last session of its context, so OpenSSL keeps it. */
+/* Lives as long as the last session of its context, so OpenSSL keeps it. */
 static int judge_index(void)
 {
     static int index = -1;
@@ -351,7 +354,7 @@ int tls_judge(const SSL *session, const struct identity *id, struct err *e)
     return j ? j->fn(j->arg, id, e) : 0;
 }
 
-/* Here, so that the peer is told by an alert. A certificate that names nobody is refused after it. */
+/* Judged here, so that the peer gets an alert. A certificate without a name is refused afterwards. */
 static int judge_peer(X509_STORE_CTX *chain, const SSL *session, const X509 *cert)
 {
     struct identity id;
@@ -475,8 +478,8 @@ static int pin_index(void)
     return index;
 }
 
-/* Believes a chain whose last certificate has the pinned fingerprint, signed the first one, and
- * whose first one is a controller's: a node's certificate is of the same authority. */
+/* Trusts a chain when its last certificate has the pinned fingerprint and signed the first one, and the first
+ * one is a controller's: nodes have certificates of the same authority. */
 static int verify_pinned(X509_STORE_CTX *chain, void *arg)
 {
     const SSL *session = X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx());

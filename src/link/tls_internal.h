@@ -8,13 +8,13 @@
 #include <openssl/x509.h>
 
 /*
- * What the files of this folder share about OpenSSL; nobody else includes it.
+ * Shared by the files of this folder that use OpenSSL; no other file includes it.
  */
 
-/* Before anything else of OpenSSL: no configuration file, no tables of error texts. */
+/* Call before any other function of OpenSSL: loads no configuration file and no tables of error texts. */
 void tls_init(void);
 
-/* A sentence for what OpenSSL just refused: "WHAT (openssl reason N)". Empties its queue. */
+/* A sentence for OpenSSL's latest refusal: "WHAT (openssl reason N)". Empties its queue. */
 int tls_fail(struct err *e, int code, const char *what);
 
 /* First certificate, request or private key in a PEM text, which never asks for a passphrase.
@@ -22,22 +22,22 @@ int tls_fail(struct err *e, int code, const char *what);
 X509 *pem_read_cert(BIO *from);
 X509_REQ *pem_read_request(BIO *from);
 EVP_PKEY *pem_read_key(BIO *from);
-/* What was written to a memory BIO; the caller frees it. */
+/* The content of a memory BIO; the caller frees it. */
 char *pem_take(BIO *from);
 
 bool key_is_p256(EVP_PKEY *key);
 void cert_fingerprint(const X509 *cert, char hex[static 65]);
 
-/* Reads who the certificate is for: exactly one URI among its names. */
+/* Reads the identity of the certificate: it must have exactly one URI among its names. */
 int cert_identity(const X509 *cert, struct identity *id, struct err *e);
 
 SSL_CTX *tls_context_ssl(struct tls_context *c);
 
-/* What the judge of the session's context says; 0 without one. */
+/* The answer of the judge of the session's context; 0 without one. */
 int tls_judge(const SSL *session, const struct identity *id, struct err *e);
 
 /* Whether the peer's certificate was refused for its time, and by how much: -ETIME when it is not valid yet,
- * -EKEYEXPIRED when it is no more. 0: it was not that. */
+ * -EKEYEXPIRED when it has expired. 0: for another reason, or not at all. */
 int tls_out_of_time(const SSL *session, struct err *e);
 
 #define CLEANUP_OF(type)                        \

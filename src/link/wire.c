@@ -17,7 +17,7 @@
 
 #include <openssl/err.h>
 
-/* What the reasons mean for an operator. OpenSSL's own texts would cost an agent their memory. */
+/* The reasons in an operator's words. OpenSSL's own texts would cost every agent memory. */
 static const struct meaning {
     int reason;
     int code;
@@ -176,7 +176,7 @@ static enum wire_result wire_identify(const struct wire *w, const char *expect, 
 {
     const X509 *cert = SSL_get0_peer_certificate(w->ssl);
     if (!cert)
-        return WIRE_DONE; /* a server that lets clients in without one */
+        return WIRE_DONE; /* the server admits clients without a certificate */
     if (cert_identity(cert, peer, e) < 0)
         return WIRE_FAILED;
     CLEANUP_FREE char *uri = identity_format(peer);

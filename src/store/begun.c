@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A link is not followed: beside /var/lib/fettle, wherever that leads. */
+/* A symbolic link is not resolved: the note lies beside /var/lib/fettle, wherever that points. */
 static char *begun_dir(const char *dir)
 {
     CLEANUP_FREE char *copy = mem_dup(dir);
@@ -42,7 +42,7 @@ char *begun_find(const char *dir)
     CLEANUP_FREE char *begun = begun_dir(dir);
     char *note = note_path(begun);
     if (access(note, F_OK) == 0 || errno != ENOENT)
-        return note; /* one that cannot be looked at may be there */
+        return note; /* a note that cannot be examined may exist */
     free(note);
     return NULL;
 }
@@ -83,7 +83,7 @@ int begun_note(const char *dir, struct err *e)
         r = sync_dir(dirname(copy));
     if (!r)
         return 0;
-    unlink(note); /* whole or not at all: the next start makes it */
+    unlink(note); /* the note is whole or absent: the next start makes it */
     return err_set(
         e, r,
         "cannot make %s, by which a lost state is told from a new one: %s; make the directory %s for the "

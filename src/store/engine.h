@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * What stands behind a store. An engine embeds `struct store` as its first member and sees only
- * batches that are within the limits of store.h; each function promises what its namesake there does.
+ * The interface of an engine behind a store. An engine embeds `struct store` as its first member and sees
+ * only batches within the limits of store.h. Each function keeps the promise of its namesake there.
  */
 struct store_engine {
     void (*close)(struct store *s);

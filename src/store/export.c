@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An entry leaves the state after its line is on the disk. When the process ends between the two, the entry
- * is exported again, and its first line is found by its revision at the file's end. So a line begins with the
- * revision.
+ * is exported again, and its earlier line is found by its revision at the end of the file. So a line begins
+ * with the revision.
  */
 #include "store/export.h"
 
@@ -47,7 +47,7 @@ struct file {
 
 static int export_failed(const struct file *f, const char *what, struct err *e)
 {
-    int code = errno ? errno : EIO; /* a short read has none */
+    int code = errno ? errno : EIO; /* a short read sets no errno */
     return err_set(e, -code, "cannot %s %s: %s", what, f->path, strerror(code));
 }
 
@@ -76,7 +76,7 @@ static int file_open(struct file *f, const char *name, struct err *e)
     return f->fd < 0 || fsync(f->dir) ? export_failed(f, "make", e) : 0;
 }
 
-/* Where the line that ends before `end` begins; -1 when the file cannot be read. */
+/* The start of the line that ends before `end`; -1 when the file cannot be read. */
 static off_t line_begin(const struct file *f, off_t end)
 {
     char chunk[CHUNK_BYTES];
@@ -93,11 +93,11 @@ static off_t line_begin(const struct file *f, off_t end)
     return 0;
 }
 
-/* Where lines from revision `first` on begin, or what was cut off. */
+/* The start of the lines from revision `first` on, or of a cut-off line. */
 static int end_find(const struct file *f, uint64_t first, off_t *end, struct err *e)
 {
     off_t size = lseek(f->fd, 0, SEEK_END);
-    off_t at = size < 0 ? -1 : line_begin(f, size); /* after the last line that is whole */
+    off_t at = size < 0 ? -1 : line_begin(f, size); /* the start of a cut-off line, if any */
     while (at > 0) {
         char head[HEAD_BYTES + 1] = "";
         uint64_t revision = 0;
@@ -122,7 +122,7 @@ static int lines_write(const struct file *f, off_t end, const struct text *lines
     for (size_t done = 0; done < lines->len;) {
         ssize_t n = pwrite(f->fd, lines->s + done, lines->len - done, end + (off_t)done);
         if (n < 0) {
-            return export_failed(f, "write", e); /* what is there of it goes with the next attempt */
+            return export_failed(f, "write", e); /* the next attempt removes the partial line */
         }
         done += (size_t)n;
     }

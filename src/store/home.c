@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The danger that this file is about is a state that is silently begun anew: SQLite takes an empty
- * file for an empty database, a missing log for nothing to do, and a cut log for a shorter one. So
- * nothing is handed to SQLite before it was looked at here, a new state comes into being by rename,
- * and the mark beside it remembers how far it had come. The mark costs a commit one small write and
- * no sync.
+ * The danger here is a state that is silently begun anew: SQLite takes an empty file for an empty database, a
+ * missing log for nothing to do, and a cut log for a shorter one. So every file is examined here before
+ * SQLite gets it, a new state appears by rename, and the mark beside it remembers its last revision. The mark
+ * costs a commit one small write and no sync.
  */
 #include "store/home.h"
 
@@ -28,12 +27,12 @@
 #define JOURNAL "journal.db"
 #define JOURNAL_WAL "journal.db-wal"
 
-/* The last two only with a journal.db. */
+/* The last two exist only with a journal.db. */
 enum { HOME_FILES_STATE = 3 };
 static const char *const watched[HOME_FILES] = {DB, DB_WAL, LOCK, JOURNAL, JOURNAL_WAL};
 
 static const struct {
-    const char *name, *fresh, *left; /* the last is of a making that was cut off */
+    const char *name, *fresh, *left; /* `left` is a file of an interrupted creation */
 } dbs[HOME_DBS] = {[HOME_STATE] = {DB, DB ".new", DB ".new-journal"},
                    [HOME_JOURNAL] = {JOURNAL, JOURNAL ".new", JOURNAL ".new-journal"}};
 static const char db_magic[16] = "SQLite format 3";
@@ -117,8 +116,8 @@ static bool home_exists(const struct home *h, const char *name)
     return faccessat(h->dir_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* There is no state.db: was there ever one? All traces are named, so that a person who means to begin anew
- * has to be told once. */
+/* There is no state.db: did one ever exist? The sentence names all traces, so that a person who means to
+ * begin anew needs to read it only once. */
 static int absent_check(const struct home *h, struct err *e)
 {
     static const char *const left[] = {DB_WAL, DB "-journal", DB "-shm", JOURNAL, JOURNAL "-wal"};
@@ -163,10 +162,10 @@ static int present_check(const char *path, int fd, struct err *e)
                    wrong);
 }
 
-/* A database that is there looks like one. *found only then. */
+/* Checks that an existing file looks like a database. Sets *found only then. */
 static int db_find(const struct home *h, enum home_db which, const char *path, bool *found, struct err *e)
 {
-    /* Closed before SQLite opens the file: closing it later would drop SQLite's locks on it. */
+    /* Close it before SQLite opens the file: closing it later would drop SQLite's locks on it. */
     int fd = openat(h->dir_fd, dbs[which].name, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     int code = errno;
     *found = fd >= 0;
@@ -272,7 +271,8 @@ int home_watch(struct home *h, bool journal, struct err *e)
     return 0;
 }
 
-/* By path, from the root on: a directory that was moved away, or mounted over, is found as well. */
+/* Looks the path up from the root, so that a directory that was moved away, or mounted over, is noticed
+ * too. */
 int home_check(const struct home *h, struct err *e)
 {
     for (size_t i = 0; i < h->n_files; i++) {

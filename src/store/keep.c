@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much is kept of journal.db. A step writes the oldest entries of one day to that day's file; the next
- * removes them. Whoever ends in between finds the entries still there, and export.c sees that they are not
- * written twice.
+ * Limits the size of journal.db. A step writes the oldest entries of one day to that day's file; the next
+ * step removes them. When the process ends in between, the entries are still in the database, and export.c
+ * makes sure that they are not written twice.
  *
- * The entries of the last two days stay whatever they take: repairs are counted from them (api/numbers.c).
+ * The entries of the last two days always stay, because repairs are counted from them (api/numbers.c).
  */
 #include "store/export.h"
 #include "store/sqlite.h"
@@ -15,10 +15,10 @@ enum { STEP = 256, LEAST_H = 49 };
 
 /* The entries that leave together: whole revisions, which belong to the day of their first entry. */
 struct leaving {
-    struct wall before; /* later ones stay */
+    struct wall before; /* later entries stay */
     struct wall day;
     uint64_t first, last; /* 0: none */
-    uint64_t ends;        /* a revision that stays, and with it all after it; 0: not seen yet */
+    uint64_t ends;        /* the first revision that stays; 0: not seen yet */
     struct text lines;
 };
 
@@ -56,7 +56,7 @@ static int bytes_used(struct sqlite *s, uint64_t *out, struct err *e)
     return r;
 }
 
-/* Entries from when on stay; 1970 when all do. */
+/* The moment from which entries stay; 1970 when all do. */
 static int stay_from(struct sqlite *s, const struct store_keep *keep, struct wall now, struct wall *out,
                      struct err *e)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal's older part, in a file of its own. A start reads all of state.db, and must not take longer
- * with each year: so state.db keeps the newest RECENT entries, and those before move to journal.db, which a
- * start only opens. A page of it is checked when it is read, by the sums of its rows.
+ * The older part of the journal, in a file of its own. A start reads all of state.db, and must not take
+ * longer each year. So state.db keeps the newest RECENT entries, and earlier ones move to journal.db, which a
+ * start only opens. A page of journal.db is checked, by the sums of its rows, when it is read.
  *
- * A step copies some entries, durably; the next takes them out of state.db. In between they are in both, and
- * are read in journal.db. Each is a transaction of one file: over two, write-ahead logs promise nothing.
+ * A step copies some entries, durably; the next removes them from state.db. In between they are in both
+ * files, and are read from journal.db. Each step is a transaction of one file, because write-ahead logs
+ * promise nothing about two.
  */
 #include "store/sqlite.h"
 
@@ -17,7 +18,7 @@
 enum {
     APPLICATION_ID = 0x4674746a, /* "Fttj" */
     RECENT = 10000,              /* entries that stay in state.db */
-    STEP = 256                   /* that move at once; more than a commit has */
+    STEP = 256                   /* entries that move at once; more than a commit has */
 };
 _Static_assert((int)STEP > (int)STORE_ENTRIES_MAX, "one revision at least moves in a step");
 
@@ -66,7 +67,7 @@ static int past_attach(struct sqlite *s, struct err *e)
     int r = sqlite3_db_filename(s->db, "past") ? 0 : past_connect(s, e);
     if (!r)
         r = past_format(s, e);
-    if (!r) /* the first transaction makes the log, which is to be watched, too */
+    if (!r) /* the first transaction makes the log, which is watched too */
         r = sqlite_exec(s->db, s->home.journal,
                         "PRAGMA past.synchronous = FULL; PRAGMA past.journal_mode = WAL;"
                         "BEGIN IMMEDIATE; ROLLBACK",

@@ -51,7 +51,8 @@ static uint64_t entry_sum(const struct entry_row *row)
     sum = sum_text(sum_text(sum, row->entry.actor), row->entry.what);
     sum = sum_text(sum_text(sum, row->entry.nodes), row->entry.text);
     const char *about = row->entry.about ? row->entry.about : "", *fields = row->entry.fields;
-    bool has_fields = fields && *fields; /* without, the sum of format 2; and without `about`, of format 1 */
+    bool has_fields = fields && *fields; /* without fields the sum is that of format 2; also without `about`,
+                                            that of format 1 */
     sum = *about || has_fields ? sum_text(sum, about) : sum;
     return has_fields ? sum_text(sum, fields) : sum;
 }
@@ -71,7 +72,7 @@ static uint64_t get_number(sqlite3_stmt *stmt, int i)
     return (uint64_t)sqlite3_column_int64(stmt, i);
 }
 
-/* Never NULL: a column that is no text gives "", which its row's sum then denies. */
+/* Never NULL: a column that is not text gives "", and the row's sum then fails. */
 static const char *get_text(sqlite3_stmt *stmt, int i)
 {
     const void *s = sqlite3_column_text(stmt, i);

@@ -8,10 +8,9 @@
 #include <stdbool.h>
 
 /*
- * The rows of the embedded engine's three tables, on their way into and out of a statement. Each
- * has a checksum as its last column, made when written; reading one gives false when the row is not
- * what was written. What was read lives until the statement's next step; what is bound must live
- * until the statement was run.
+ * The rows of the embedded engine's three tables, on their way into and out of a statement. Each row has a
+ * checksum as its last column, made when it is written; reading gives false when the row has changed. A read
+ * row lives until the statement's next step; a bound row must live until the statement was run.
  */
 
 struct meta_row {
@@ -27,7 +26,7 @@ struct record_row {
 
 struct entry_row {
     uint64_t revision;
-    uint64_t n; /* its place in the batch */
+    uint64_t n; /* its place in the batch, from 0 */
     struct store_entry entry;
 };
 
@@ -35,7 +34,7 @@ struct entry_row {
 #define RECORD_COLUMNS "key, value, revision, sum"
 #define ENTRY_COLUMNS "revision, n, at_ns, actor, what, nodes, text, about, fields, sum"
 
-/* The tables with these columns; and the journal's alone. */
+/* The statements that create all tables, and the journal's alone. */
 extern const char row_schema[], row_journal_schema[];
 
 /* The format of both files, in their user_version. Format 1 had no `about` in the journal, format 2 no

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The embedded engine at work. A commit is one transaction in write-ahead mode and costs one
- * fdatasync; every thousand pages or so a commit also folds the log into the database.
+ * The embedded engine at work. A commit is one transaction in write-ahead mode and costs one fdatasync; every
+ * thousand pages or so a commit also folds the log into the database.
  *
  * When a sync fails nobody can know what is on the disk, and a second try may report success for what
  * the kernel has dropped. The store then takes no more commits until it was found out (sqlite_resolve.c).
  *
- * SQLite goes on in files that somebody removed, and says that all is well. So each commit looks whether
- * the files are in their place, before it and again when it is on the disk: nothing is acknowledged that
- * the next start would not find.
+ * SQLite keeps working on files that somebody removed, and reports success. So each commit checks that the
+ * files are in their place, before it and again when it is on the disk: nothing is acknowledged that the next
+ * start would not find.
  */
 #include "store/sqlite.h"
 
@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After revision ?1, at most ?2 entries: up to the revision that the limit would cut in two, which is left
- * for the next page, since whoever goes on after the last revision of a page must not miss the rest of it.
- * With ?3, one revision at least. */
+/* At most ?2 entries after revision ?1. A revision that the limit would cut in two is left for the next page,
+ * since a reader that goes on after the last revision of a page must not miss the rest of it. With ?3 there
+ * is at least one whole revision. */
 #define PAGE(table)                                                                                         \
     "SELECT " ENTRY_COLUMNS " FROM " table " WHERE revision > ?1 AND revision < max("                       \
     "ifnull((SELECT revision FROM " table " WHERE revision > ?1 ORDER BY revision, n LIMIT 1 OFFSET ?2),"   \
@@ -34,7 +34,7 @@
     " ORDER BY revision DESC, n DESC"
 
 static const char *const queries[QUERIES] = {
-    [QUERY_BEGIN] = "BEGIN", /* locks nothing of journal.db */
+    [QUERY_BEGIN] = "BEGIN", /* takes no lock on journal.db */
     [QUERY_COMMIT] = "COMMIT",
     [QUERY_ROLLBACK] = "ROLLBACK",
     [QUERY_META] = "SELECT " META_COLUMNS " FROM main.meta WHERE id = 1",
@@ -57,7 +57,7 @@ static const char *const queries[QUERIES] = {
                    " FROM main.journal WHERE revision < ? ORDER BY revision, n",
     [QUERY_PAST_FIRST] = "SELECT min(revision) FROM past.journal",
     [QUERY_REMOVE] = "DELETE FROM past.journal WHERE revision <= ?",
-    /* Only what is there, as it is. */
+    /* Reads only the present rows, unchanged. */
     [QUERY_FORGET] =
         "DELETE FROM main.journal WHERE revision <= ? AND EXISTS (SELECT 1 FROM past.journal AS p"
         " WHERE p.revision = journal.revision AND p.n = journal.n AND p.sum = journal.sum)",
@@ -144,7 +144,8 @@ int sqlite_usable(const struct sqlite *s, struct err *e)
     return home_check(&s->home, e);
 }
 
-/* Begins a change and tells where the store stands. The caller ends it, also after an error. */
+/* Begins a change and reads the present term and revision. The caller ends the change, even after an
+ * error. */
 static int change_begin(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
     int r = sqlite_usable(s, e);
@@ -183,7 +184,7 @@ static int change_end(struct sqlite *s, int r, const struct meta_row *meta, stru
     }
     if (!sqlite3_get_autocommit(s->db))
         sqlite_run(s, QUERY_ROLLBACK, NULL);
-    /* It is durable, whatever becomes of the mark. */
+    /* The commit is durable, whatever happens to the mark. */
     if (!r)
         home_mark(&s->home, meta->term, meta->revision, NULL);
     if (!r)
@@ -289,7 +290,7 @@ int sqlite_page(struct sqlite *s, enum sqlite_query q, struct sqlite_page *p, st
     return r;
 }
 
-/* What was copied to journal.db may still be in state.db, and is read there. */
+/* Entries that were copied to journal.db may still be in state.db; they are read from journal.db. */
 static int sqlite_journal(struct store *store, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                           struct err *e)
 {
@@ -301,7 +302,7 @@ static int sqlite_journal(struct store *store, uint64_t after, size_t max, store
     return r || p.after < s->past_last ? r : sqlite_page(s, QUERY_ENTRIES_AFTER, &p, e);
 }
 
-/* The same way back: before this revision and after that, until so many entries or more were read. */
+/* Backwards: before this revision and after that one, until at least so many entries were read. */
 struct back {
     uint64_t before, after;
     size_t left;

@@ -6,8 +6,8 @@
 #include "store/home.h"
 #include "store/row.h"
 
-/* The embedded engine, shared between its work (sqlite.c), its opening (sqlite_open.c), and the journal's
- * older part (past.c). */
+/* The embedded engine, shared by its work (sqlite.c), its opening (sqlite_open.c), and the older part of the
+ * journal (past.c). */
 
 enum sqlite_query {
     QUERY_BEGIN,
@@ -20,15 +20,15 @@ enum sqlite_query {
     QUERY_RECORD_PUT,
     QUERY_RECORD_DELETE,
     QUERY_ENTRIES,       /* all that are in state.db */
-    QUERY_ENTRIES_AFTER, /* a revision, and at most so many */
+    QUERY_ENTRIES_AFTER, /* after a revision, with a limit */
     QUERY_ENTRY_PUT,
     QUERY_ENTRIES_FIRST,
-    QUERY_ENTRIES_BEFORE, /* a revision, newest first */
-    QUERY_PAST,           /* from here on only with journal.db */
+    QUERY_ENTRIES_BEFORE, /* before a revision, newest first */
+    QUERY_PAST,           /* the following need journal.db */
     QUERY_PAST_AFTER = QUERY_PAST,
     QUERY_PAST_LAST,
     QUERY_BOTH, /* a revision of state.db up to the last in journal.db */
-    QUERY_STEP, /* the revision before which the next ones that move stand */
+    QUERY_STEP, /* the revision before which the next entries to move end */
     QUERY_COPY,
     QUERY_FORGET,
     QUERY_PAST_FIRST,
@@ -45,7 +45,7 @@ struct sqlite {
     uint64_t recent;    /* entries in state.db */
     uint64_t past_last; /* the last revision in journal.db; 0: none */
     uint64_t
-        exported; /* entries of journal.db up to this revision are exported, and to be removed; 0: none */
+        exported; /* entries of journal.db up to this revision are exported, and can be removed; 0: none */
     bool copied;  /* entries in state.db may be in journal.db, too */
     bool failed;  /* a sync failed, or files went during a commit; what is on the disk is not known */
     bool is_open; /* there is a state to read */
@@ -58,10 +58,10 @@ struct sqlite {
 
 extern const struct store_engine sqlite_engine;
 
-/* Makes those of the statements from..to-1 ready that are not. The tables must be there. */
+/* Prepares the statements from..to-1 that are not ready. The tables must exist. */
 int sqlite_prepare(struct sqlite *s, enum sqlite_query from, enum sqlite_query to, struct err *e);
 
-/* A connection to the database at path, with these settings. */
+/* Connects to the database at path, with these settings. */
 int sqlite_connect(const char *path, const char *settings, sqlite3 **db, struct err *e);
 
 /* One of the two files, as it is attached. */
@@ -72,46 +72,45 @@ struct sqlite_file {
     const char *noun; /* "a state of Fettle" */
 };
 
-/* Judges a file's format; one before ROW_FORMAT has to be upgraded. -EILSEQ: it is not Fettle's, or of a
- * newer format. */
+/* Reads a file's format; one before ROW_FORMAT must be upgraded. -EILSEQ: it is not Fettle's, or of a newer
+ * format. */
 int sqlite_format(struct sqlite *s, const struct sqlite_file *f, int *format, struct err *e);
 
-/* Makes a file of an older format one of the present format, in a transaction that it begins and the caller
- * ends. */
+/* Upgrades a file to the present format, in a transaction that it begins and the caller ends. */
 int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, int format, struct err *e);
 
 /* Runs statements that give no rows. */
 int sqlite_exec(sqlite3 *db, const char *path, const char *sql, struct err *e);
 
-/* The first column of the first row that a statement gives. */
+/* The first column of the first row of a statement's result. */
 int sqlite_number(sqlite3 *db, const char *path, const char *sql, int64_t *out, struct err *e);
 
-/* The same of a statement that is ready and bound; *out stays as it is when there is no row. */
+/* The same for a statement that is prepared and bound; *out is unchanged when there is no row. */
 int sqlite_take(struct sqlite *s, enum sqlite_query q, uint64_t *out, struct err *e);
 
 /* Runs a statement that gives no rows. */
 int sqlite_run(struct sqlite *s, enum sqlite_query q, struct err *e);
 
-/* 0 while changes can be taken: no sync failed, and the files are in their place. */
+/* 0 while changes can be taken: no sync has failed, and the files are in their place. */
 int sqlite_usable(const struct sqlite *s, struct err *e);
 
-/* Entries of one of the files, after a revision. */
+/* A page of entries of one of the files, after a revision. */
 struct sqlite_page {
     uint64_t after;
-    size_t left; /* so many at most */
-    bool any;    /* there were some: then not one revision at least */
+    size_t left; /* the most entries */
+    bool any;    /* there was an entry: a whole revision is no longer owed */
     store_journal_fn *fn;
     void *arg;
 };
 int sqlite_page(struct sqlite *s, enum sqlite_query q, struct sqlite_page *p, struct err *e);
 
-/* Opens journal.db, when there is one; `revision` is where the state stands. */
+/* Opens journal.db, if it exists; `revision` is the present revision of the state. */
 int past_open(struct sqlite *s, uint64_t revision, struct err *e);
 int past_tidy(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
-/* A step of what is kept of journal.db: whether there was something to do is *more. */
+/* One step of limiting journal.db. *more says whether there was something to do. */
 int keep_step(struct sqlite *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
 
-/* Where the store stands. */
+/* Reads the present term and revision. */
 int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e);
 
 /* Closes what is open. */
@@ -131,10 +130,10 @@ void sqlite_unsure(struct sqlite *s, const struct store_batch *b, uint64_t revis
 void sqlite_unsure_fini(struct sqlite *s);
 int sqlite_resolve(struct store *store, uint64_t after, store_change_fn *fn, void *arg, struct err *e);
 
-/* -EILSEQ, with what is wrong with the file and what to do. */
+/* -EILSEQ, with the fault of the file and the remedy. */
 int sqlite_damaged(const char *path, const char *what, struct err *e);
 
-/* SQLite's last error as ours. */
+/* Converts SQLite's last error. */
 int sqlite_error(sqlite3 *db, const char *path, struct err *e);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the embedded engine makes its state and judges one that it finds.
+ * Creates the state of the embedded engine, and judges an existing one.
  *
- * One process at a time: home.c holds a lock for Fettle's own, and SQLite's exclusive mode keeps
- * everything else out, spares the shared memory file, and with it one more way to meet a full disk.
+ * One process at a time: home.c holds a lock against Fettle's own processes, and SQLite's exclusive mode
+ * keeps others out. It also avoids the shared memory file, and with it one more way to meet a full disk.
  *
- * SQLite finds damage to its trees (quick_check) but neither to what is in the rows nor to their
- * order, so each row has a checksum and all of them are read once. The journal's older part is not, which
- * would take longer each year (past.c). That the newest commits are there, the mark tells: a log that was cut
- * or removed looks like a shorter one.
+ * SQLite finds damage to its trees (quick_check), but not damage to the content of rows or to their order. So
+ * each row has a checksum and all rows are read once, except for the older part of the journal, which would
+ * take longer each year (past.c). The mark proves that the newest commits are there: a log that was cut or
+ * removed looks like a shorter one.
  *
  * Nothing is changed before the state was found good. Until then closing does not fold the log either.
  */
@@ -38,7 +38,7 @@ int sqlite_exec(sqlite3 *db, const char *path, const char *sql, struct err *e)
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : sqlite_error(db, path, e);
 }
 
-/* SQLite knows one number for a disk that is full; a quota and a file size limit have others. */
+/* SQLite knows one error for a full disk; quotas and file size limits have others */
 static ssize_t write_at(int fd, const void *bytes, size_t len, off_t at)
 {
     ssize_t n = pwrite(fd, bytes, len, at);
@@ -137,7 +137,8 @@ int sqlite_format(struct sqlite *s, const struct sqlite_file *f, int *format, st
 
 int sqlite_upgrade(struct sqlite *s, const struct sqlite_file *f, int format, struct err *e)
 {
-    static const char *const added[] = {[1] = "about", [2] = "fields"}; /* by the format that lacks it */
+    static const char *const added[] = {[1] = "about", [2] = "fields"}; /* by the format that lacks the
+                                                                           column */
     CLEANUP_TEXT struct text sql = {0};
     text_add(&sql, "BEGIN IMMEDIATE;");
     for (int i = format; i < ROW_FORMAT; i++)
@@ -188,7 +189,7 @@ static bool entries_ordered(sqlite3_stmt *stmt, uint64_t *entries, int *rc)
     return true;
 }
 
-/* Reads every row: each is what was written, and they are in order. */
+/* Reads every row and checks its content and order. */
 static int rows_check(struct sqlite *s, struct err *e)
 {
     int rc = SQLITE_DONE;
@@ -205,7 +206,7 @@ static int rows_check(struct sqlite *s, struct err *e)
     return r;
 }
 
-/* Is everything there that the mark knows of? */
+/* Checks that the state is not older than its mark. */
 static int mark_check(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
     int r = sqlite_meta(s, meta, e);
@@ -220,7 +221,7 @@ static int mark_check(struct sqlite *s, struct meta_row *meta, struct err *e)
         h->db, meta->revision, meta->term, h->revision, h->term);
 }
 
-/* Judges the state. One of an older format is made one of the present format when it is good. */
+/* Judges the state, and upgrades a good one of an older format. */
 static int state_check(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
     const struct sqlite_file file = {"main", s->home.db, APPLICATION_ID, "a state of Fettle"};
@@ -258,7 +259,7 @@ int sqlite_state_open(struct sqlite *s, struct err *e)
         r = home_sync(&s->home, e);
     if (!r)
         r = begun_note(s->home.dir, e);
-    if (!r) /* its first transaction makes the log, which is to be watched, too */
+    if (!r) /* the first transaction makes the log, which is watched too */
         r = sqlite_exec(s->db, s->home.db, "BEGIN IMMEDIATE; ROLLBACK", e);
     if (!r)
         r = home_watch(&s->home, s->home.has_journal, e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The front of every engine: what a batch may be is judged here, once, so that no engine takes what
- * another would refuse. One key twice in a batch is refused because etcd refuses it.
+ * The front of every engine. Batches are judged here, once, so that no engine takes one that another would
+ * refuse. A batch with the same key twice is refused because etcd refuses it.
  */
 #include "store/engine.h"
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * The durable home of what is agreed: records (key, value) and the journal of how they came to be.
- * It is small enough that SQLite and etcd can both stand behind it, and it knows nothing of nodes.
+ * The durable home of the agreed state: records (key, value) and the journal of how they came about. It is
+ * small enough for SQLite and etcd alike, and knows nothing of nodes.
  *
  * A batch is taken whole or not at all, and only when this process still leads: each commit carries
  * the term that `campaign` gave and is refused (-EPERM) once another has campaigned. A commit has three
@@ -20,33 +20,32 @@
  * (STORE_UNKNOWN), and store_resolve finds out. Calls block; the controller makes them from one worker
  * thread, never from the loop, and never two at a time.
  *
- * Keys are printable ASCII of at most 512 bytes ("claim/42"), values JSON text without zero bytes.
- * A key stands once in a batch. The limits are etcd's, so that a batch that one engine takes is taken
- * by the other.
+ * Keys are printable ASCII of at most 512 bytes ("claim/42"), values JSON text without zero bytes. A batch
+ * has a key once. The limits are etcd's, so that both engines take the same batches.
  */
 
 enum {
-    STORE_OPS_MAX = 128,             /* puts and deletes of one batch */
-    STORE_BATCH_BYTES_MAX = 1 << 20, /* of all keys, values and entries of one batch */
+    STORE_OPS_MAX = 128,             /* puts and deletes in one batch */
+    STORE_BATCH_BYTES_MAX = 1 << 20, /* all keys, values and entries of one batch */
     STORE_ENTRIES_MAX = 128
 };
 
 struct store_op {
     const char *key;
-    const char *value; /* NULL deletes the key; deleting what is not there is no error */
+    const char *value; /* NULL deletes the key; deleting an absent key is not an error */
 };
 
-/* A line of the journal: what was decided, by whom, when, about which nodes. */
+/* A line of the journal: the decision, its actor, its time and its nodes. */
 struct store_entry {
     struct wall at;
     const char *actor;  /* "root", "fettled" */
     const char *what;   /* "drain", "node.down" */
     const char *nodes;  /* folded host list, may be "" */
     const char *text;   /* a sentence */
-    const char *about;  /* ids of the claims, incidents, repairs and operations that it is part of, with a
-                           blank  between two; NULL or "": none */
-    const char *fields; /* what it says for programs: members of a JSON object, with commas between, whose
-                           names are none of those above; NULL or "": nothing */
+    const char *about;  /* ids of the claims, incidents, repairs and operations that it is part of, separated
+                           by a blank; NULL or "": none */
+    const char *fields; /* the entry for programs: members of a JSON object, separated by commas, with other
+                           names than those above; NULL or "": none */
 };
 
 struct store_batch {
@@ -62,20 +61,19 @@ enum { STORE_UNKNOWN = -EINPROGRESS };
 
 struct store;
 
-/* Opens (and makes, when there never was a state at all) the SQLite store in directory `dir`, which is
- * made too when its parent is there; DIR-begun beside it is where it is noted that a state was begun.
- * Reads and checks all of it, but for older entries of the journal, which are checked when they are read.
- * Refuses with a sentence, and changes nothing, when the state is damaged, gone, or older than what was
- * committed in this directory (-EILSEQ), of a newer format (-EILSEQ), held by another process (-EBUSY) or not
- * accessible (-errno). */
+/* Opens the SQLite store in directory `dir`, and creates it when no state was ever begun there. Creates `dir`
+ * too when its parent exists; DIR-begun beside it notes that a state was begun. Reads and checks all of it
+ * except older entries of the journal, which are checked when they are read. Refuses with a sentence, and
+ * changes nothing, when the state is damaged, gone, or older than the last commit in this directory
+ * (-EILSEQ), of a newer format (-EILSEQ), held by another process (-EBUSY) or not accessible (-errno). */
 int store_open_sqlite(const char *dir, struct store **out, struct err *e);
 void store_close(struct store *s);
 
-/* Takes the leadership with a term higher than any before. Errors are those of store_commit. */
+/* Takes the leadership with a term higher than any before. Errors as in store_commit. */
 int store_campaign(struct store *s, uint64_t *term, struct err *e);
 
-/* Calls fn with every record, in key order, and gives the revision that they stand at. fn returns 0
- * or a negative errno, which ends the walk and is returned. -EILSEQ when the store is damaged. */
+/* Calls fn with every record, in key order, and gives the revision of the state. fn returns 0, or a negative
+ * errno that ends the walk and is returned. -EILSEQ when the store is damaged. */
 typedef int store_record_fn(void *arg, const char *key, const char *value, struct err *e);
 int store_load(struct store *s, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e);
 
@@ -103,32 +101,33 @@ int store_resolve(struct store *s, uint64_t after, store_change_fn *fn, void *ar
  * file is back. */
 int store_check(struct store *s, struct err *e);
 
-/* Calls fn with the journal's entries with revision > after, oldest first: of whole revisions, one at
- * least, and as many as have at most max entries. */
+/* Calls fn with the journal's entries with revision > after, oldest first: at least one whole revision, and
+ * as many whole revisions as have at most max entries together. */
 typedef int store_journal_fn(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e);
 int store_journal(struct store *s, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                   struct err *e);
 
-/* Calls fn with entries with revision < before, newest first: of whole revisions, until they were max entries
- * or more. */
+/* Calls fn with entries with revision < before, newest first: whole revisions, until they were at least max
+ * entries. */
 int store_journal_back(struct store *s, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
                        struct err *e);
 
-/* How much of the journal is kept. What is not is written to `directory` first, which is made when it is not
- * there. */
+/* How much of the journal is kept. Entries that are not kept are first written to `directory`, which is made
+ * when needed. */
 struct store_keep {
-    struct span age; /* entries that are older go; 0: none for its age */
-    uint64_t bytes;  /* the oldest go while it takes more on the disk, but for those of the last two days */
+    struct span age; /* older entries are removed; 0: no limit of age */
+    uint64_t bytes;  /* the oldest entries are removed while the journal takes more bytes on the disk, except
+                        those of the last two days */
     const char
-        *directory; /* journal-YYYY-MM-DD.jsonl there: a line of JSON for each entry of that day (UTC) */
+        *directory; /* has files journal-YYYY-MM-DD.jsonl: a line of JSON for each entry of that day (UTC) */
 };
 
-/* One small step of what is to be done beside commits: older entries leave what the next start reads, and
- * those that are not kept any more are written to the directory, synced, and then removed. Each is written
- * there once. *more: another one is due. Errors are those of store_commit; nothing is lost by one. */
+/* One small step of the work beside commits: older entries leave the files that the next start reads; entries
+ * that are no longer kept are written to the directory, once, synced, and then removed. *more: another step
+ * is due. Errors as in store_commit; an error loses nothing. */
 int store_tidy(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
 
-/* The first revision of which there are entries; 0 without any. */
+/* The first revision that has entries; 0 without any. */
 int store_first(struct store *s, uint64_t *revision, struct err *e);
 
 #endif
