@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ int component_read(const char *bytes, size_t len, struct component *out, struct 
     return rc ? rc : copy_string(all, "SoftwareStatus", out->status, sizeof out->status, e);
 }
 
-/* A member that is missing says nothing; one that is no boolean is nothing that is understood. */
+/* An absent flag is not set; one that is not a boolean is an error. */
 static int take_flag(const json_t *o, const char *key, bool *out, struct err *e)
 {
     const json_t *is = json_object_get(o, key);
@@ -127,6 +128,7 @@ int membership_read(const char *bytes, size_t len, const char *group, bool *is_m
 
 void boot_image_fini(struct boot_image *i)
 {
+    assert(i);
     free(i->kernel);
     free(i->initrd);
     free(i->params);
@@ -186,7 +188,7 @@ int started_read(const char *bytes, size_t len, char id[static TRANSITION_ID_BYT
     return all ? copy_id(all, id, e) : -EPROTO;
 }
 
-/* 1 over, 0 under way, or an error. An aborted one that still runs is under way. */
+/* 1: over, 0: under way, or an error. An aborted transition that still runs is under way. */
 static int read_over(const json_t *object, bool *is_aborted, struct err *e)
 {
     static const char *const under_way[] = {"new", "in-progress", "abort-signaled"};
@@ -220,7 +222,7 @@ static void copy_only(const json_t *transition, char only[static XNAME_BYTES_MAX
     snprintf(only, XNAME_BYTES_MAX + 1, "%s", is_one ? xname : "");
 }
 
-/* What became of this node: a finished transition is "completed" even when every task of it failed. */
+/* The outcome for this node: a finished transition is "completed" even when every task of it failed. */
 static int judge_task(const json_t *task, struct transition *out, struct err *e)
 {
     const char *s = json_string_value(json_object_get(task, "taskStatus"));
@@ -238,7 +240,7 @@ static int judge_task(const json_t *task, struct transition *out, struct err *e)
     return 0;
 }
 
-/* Where the tasks are not kept any more, their counts say it. */
+/* When the tasks are no longer kept, their counts decide. */
 static int judge_counts(const json_t *transition, struct transition *out, struct err *e)
 {
     const json_t *counts = json_object_get(transition, "taskCounts");
@@ -287,7 +289,7 @@ void transitions_fini(struct transitions *t)
     *t = (struct transitions){0};
 }
 
-/* RFC 3339 in UTC with as many decimals as it needs: without the zone, strcmp puts it in order. */
+/* RFC 3339 in UTC with any number of decimals: without the zone, strcmp compares it. */
 static int copy_created(const json_t *object, char out[static 40], struct err *e)
 {
     int rc = copy_string(object, "createTime", out, 40, e);
@@ -322,7 +324,7 @@ int transitions_read(const char *bytes, size_t len, struct transitions *out, str
     if (!all)
         return -EPROTO;
     json_t *list = json_object_get(all, "transitions"), *each;
-    if (!json_is_array(list) && !json_is_null(list)) /* an empty list of Go's may be null */
+    if (!json_is_array(list) && !json_is_null(list)) /* an empty list of Go may be null */
         return err_set(e, -EPROTO, "an answer without transitions");
     out->restarts = mem_alloc((json_array_size(list) + 1) * sizeof *out->restarts);
     size_t i;

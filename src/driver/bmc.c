@@ -5,6 +5,7 @@
 #include "base/conf.h"
 #include "base/secret.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static const char *const verbs[VERBS] = {"status", "on", "off", "cycle", "reset"
 
 const char *verb_name(enum verb v)
 {
+    assert((size_t)v < sizeof verbs / sizeof *verbs);
     return verbs[v];
 }
 
@@ -119,7 +121,7 @@ static int check_keys(const struct conf *file, const struct conf_line *line, str
     return 0;
 }
 
-/* Needed by this driver, or not allowed with it. */
+/* Checks that the driver has the keys that it needs, and no others. */
 static int check_one(const char *driver, const char *key, const char *value, bool needed, struct err *e)
 {
     if (needed && (!value || !*value))
@@ -160,7 +162,7 @@ static int take_driver(struct bmc *b, const struct conf_line *line, struct err *
         return err_set(e, -EINVAL, "Cipher is not for Driver=%s", names[d]);
     if (b->driver != BMC_REDFISH && (bmc_field(line, "System") || bmc_field(line, "CaFile")))
         return err_set(e, -EINVAL, "System and CaFile are not for Driver=%s", names[d]);
-    if (address && *address == '-') /* it is a word of a command */
+    if (address && *address == '-') /* it becomes a word of a command */
         return err_set(e, -EINVAL, "Address: \"%.200s\" begins with a minus", address);
     if (b->driver == BMC_REDFISH && strncmp(address, "https://", 8) != 0 &&
         strncmp(address, "http://", 7) != 0)

@@ -10,8 +10,8 @@
 #include <utlist.h>
 
 enum {
-    HALF_TIME_S = 120, /* to switch on a node that was left off */
-    HALF_DONE_S = 300, /* a node that is off so long after its restart began was left off by that */
+    HALF_TIME_S = 120, /* until a node that was left off is switched on */
+    HALF_DONE_S = 300, /* a node that is off this long after its restart began was left off by it */
     TEXT_BYTES_MAX = 2 << 10,
     PRINTED_BYTES_MAX = 1 << 20
 };
@@ -118,7 +118,7 @@ static void on_power(void *arg, const char *answer, const struct err *why)
     struct carried *k = arg;
     bool sent = k->power->is_sent;
     k->power = NULL;
-    bool is_held = why && why->code == -EBUSY; /* at the BMC: nothing was done */
+    bool is_held = why && why->code == -EBUSY; /* the BMC refused: nothing was done */
     operate_asked(k->o, k->node, is_held ? NULL : why);
     if (is_held)
         carried_end(k, OPERATION_REFUSED, why->msg);
@@ -151,7 +151,7 @@ static void start_work(struct carried *k)
         carried_end(k, OPERATION_FAILED, e.msg);
 }
 
-/* secrets: what is set beside, where it is this process's child. ask: what fettle-exec is asked. */
+/* secrets: variables for a child of this process. ask: the words for fettle-exec. */
 static void start_program(struct carried *k, const char *const *argv, const struct secrets *secrets,
                           const char *const *ask)
 {
@@ -172,7 +172,7 @@ static void start_program(struct carried *k, const char *const *argv, const stru
         carried_end(k, OPERATION_FAILED, e.msg);
 }
 
-/* fettle-exec takes the secrets itself. */
+/* fettle-exec reads the secrets itself. */
 static void start_script(struct carried *k)
 {
     struct secrets secrets = {0};
@@ -193,7 +193,7 @@ void carried_start(struct carried *k)
     struct err e = {0};
     enum verb v;
     k->stage = STAGE_RUNS;
-    if (operate_can(k->o, k->node, k->op.run, &e) < 0) { /* by now */
+    if (operate_can(k->o, k->node, k->op.run, &e) < 0) { /* it may have changed meanwhile */
         carried_end(k, OPERATION_FAILED, e.msg);
     } else if (power_verb(k->op.run, &v)) {
         k->power = power_start(k->o->loop, bmcs_find(k->o->with.bmcs, k->node), k->node, v, on_power, k);
@@ -223,7 +223,7 @@ static void on_ended_restart(void *arg, const char *answer, const struct err *wh
     carried_end(k, why ? OPERATION_FAILED : OPERATION_DONE, words.s);
 }
 
-/* Its deadline may be over: it was about something else. */
+/* The deadline may have passed: it was for another purpose. */
 static void end_restart(struct carried *k, const struct bmc *b)
 {
     struct mono least = mono_add(mono_now(), span_s(HALF_TIME_S));
@@ -233,8 +233,8 @@ static void end_restart(struct carried *k, const struct bmc *b)
     k->power = power_start(k->o->loop, b, k->node, VERB_ON, on_ended_restart, k);
 }
 
-/* A restart that began a moment ago may be done by half, and the node off: it is not begun a second time, but
- * ended, for nobody else would switch the node on. */
+/* A restart that began a moment ago may be half done, with the node off. It is not begun again but finished,
+ * for nobody else would switch the node on. */
 static bool may_be_half_done(enum verb v, struct wall at)
 {
     int64_t ago_ns = wall_now().ns - at.ns;
@@ -242,8 +242,8 @@ static bool may_be_half_done(enum verb v, struct wall at)
     return restarts && ago_ns >= 0 && ago_ns < span_s(HALF_DONE_S).ns;
 }
 
-/* Somebody else's that is begun: where the power is says what came of on and off, and whether a restart came
- * to its end. */
+/* Another process began it. The state of the power shows the outcome of on and off, and whether a restart is
+ * complete. */
 static void on_look(void *arg, const char *answer, const struct err *why)
 {
     struct carried *k = arg;
@@ -266,7 +266,7 @@ static void on_look(void *arg, const char *answer, const struct err *why)
     }
 }
 
-/* Somebody else began it, at `began`. */
+/* Another process began it, at `began`. */
 void carried_look(struct carried *k, struct wall began)
 {
     enum verb v = VERB_STATUS;

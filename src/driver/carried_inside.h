@@ -8,44 +8,45 @@
 #include "node/operation.h"
 
 /*
- * One operation that the driver carries out: how it is done, looked for after a restart, and what is said of
- * it. operate.c says when.
+ * One operation that the driver carries out: how it is done, how its outcome is found after a restart, and
+ * how it is reported. operate.c decides when.
  */
 
-/* How far the driver is; the record says how far the operation is. */
+/* The stage of the driver; the record has the state of the operation. */
 enum stage {
     STAGE_WAITS,  /* it may not begin yet */
-    STAGE_BEGINS, /* said to be begun, and the record does not have that yet */
-    STAGE_RUNS,   /* it is being done */
-    STAGE_LOOKS,  /* somebody else began it: what came of it is looked for */
-    STAGE_ENDED   /* it is said until the record has it */
+    STAGE_BEGINS, /* reported as begun; the record does not have that yet */
+    STAGE_RUNS,   /* it is being carried out */
+    STAGE_LOOKS,  /* another process began it: the outcome is being looked for */
+    STAGE_ENDED   /* it is reported until the record has it */
 };
 
 struct carried {
     struct operate *o;
     char *key; /* of its record */
     char *node;
-    struct operation op;  /* as its record was first; the state follows it */
-    struct mono deadline; /* the same in this machine's time: a clock that is set moves it no more */
-    struct wall begun;    /* as we said it; 0 as long as we did not */
+    struct operation op;  /* as first recorded; the state follows the record */
+    struct mono deadline; /* the deadline in monotonic time: setting the clock does not move it */
+    struct wall begun;    /* the start that we reported; 0 before that */
     enum stage stage;
     struct mono next, said;
-    struct err waits; /* why it was not begun when that was asked last */
-    bool is_gone;     /* its record */
-    bool is_noted;    /* the record says that we begin it, and it is to be asked whether it may still be */
+    struct err waits; /* why it could not begin when that was last asked */
+    bool is_gone;     /* the record is gone */
+    bool is_noted;    /* the record says that we begin it; the controller is to be asked once more whether it
+                         may */
     struct power *power;
     struct program *program;
     struct slurm_work *work;
-    char *result; /* what is said until the record has it */
+    char *result; /* the result that is repeated until the record has it */
     struct carried *prev, *next_one;
 };
 
-/* Somebody wants to know what a BMC says. */
+/* A request to look at a BMC. */
 struct wish {
     struct operate *o;
     char *node;
     struct power *power;
-    struct err why; /* it cannot be: told from the loop */
+    struct err why; /* it is impossible: reported from the loop */
     operate_done_fn *done;
     operate_look_fn *looked; /* instead of done */
     void *arg;
@@ -62,22 +63,22 @@ struct operate {
     struct wish *wishes;
 };
 
-/* A driver knows how to do this, wherever. */
+/* True when a driver can do this, whatever the node. */
 bool carried_is_ours(const char *run);
-/* Ends what is under way of it, and takes it out of the list. */
+/* Ends its work and removes it from the list. */
 void carried_drop(struct carried *k);
-/* Says its result, once more. */
+/* Reports its result once more. */
 void carried_say(struct carried *k, struct mono now);
 void carried_say_begun(struct carried *k, struct mono now);
-/* Says how it ended, until the record has it; one whose record is gone is dropped. words: for people. */
+/* Reports how it ended, until the record has it; drops it when its record is gone. words are for people. */
 void carried_end(struct carried *k, enum operation_state s, const char *words);
-/* The same of one that was refused for a reason that has a word: it is no try. */
+/* The same for an operation that was refused for a reason with a code: it does not count as an attempt. */
 void carried_refuse(struct carried *k, enum refusal code, const char *words);
-/* Does it now. */
+/* Starts it now. */
 void carried_start(struct carried *k);
-/* Somebody else began it then: finds what came of it, and does nothing a second time. */
+/* Another process began it then: finds the outcome, and does nothing a second time. */
 void carried_look(struct carried *k, struct wall began);
-/* The node's BMC, or the script in its place, did what it was asked (why NULL), or did not. */
+/* The node's BMC, or the script in its place, did as asked (why NULL), or failed. */
 void operate_asked(const struct operate *o, const char *node, const struct err *why);
 
 #endif

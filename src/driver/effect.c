@@ -120,7 +120,7 @@ static int take_progress(const json_t *done, struct progress *p, struct err *e)
     return 0;
 }
 
-/* An image of which nothing is said is none. */
+/* An image without any part counts as absent. */
 static int take_image(const json_t *image, struct effect *x, struct err *e)
 {
     int rc = effect_take(image, "kernel", &x->image.kernel, e);

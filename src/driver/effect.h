@@ -6,22 +6,21 @@
 #include "driver/answer.h"
 
 /*
- * The records of the outbox that are this driver's, and what it writes into them as `done`
- * (doc/spec/records.md).
+ * The outbox records of this driver, and the `done` that it writes into them (doc/spec/records.md).
  */
 
-enum { STATUS_BYTES_MAX = 32 }; /* SMD's column: a longer one is refused */
+enum { STATUS_BYTES_MAX = 32 }; /* the width of SMD's column: a longer text is refused */
 
-/* What stands, or is to stand, in SMD about a node; each may be NULL. */
+/* The present or wanted entries in SMD for a node; each may be NULL. */
 struct marks {
     char *flag, *status, *group, *message;
-    bool is_pending; /* done: it is being put there, and may not be there yet */
+    bool is_pending; /* done: they are being written, and may not be there yet */
     char *error;     /* done: what SMD refused, and why */
 };
 
 enum step { STEP_NONE, STEP_IMAGE, STEP_ASKING, STEP_ASKED, STEP_COMPLETED, STEP_FAILED, STEP_REFUSED };
 
-/* How far a reboot came. */
+/* The progress of a reboot. */
 struct progress {
     enum step step;
     char transition[TRANSITION_ID_BYTES_MAX + 1]; /* STEP_ASKED */
@@ -32,10 +31,10 @@ struct effect {
     bool is_reboot;
     char *id; /* as JSON text */
     char *xname;
-    char *done_text; /* `done` as it stands, "null" for none */
+    char *done_text; /* the present `done`, "null" for none */
     /* effect/ochami.NAME */
     bool is_wanted, is_done;
-    struct marks want, done; /* all NULL when it is not */
+    struct marks want, done; /* all NULL when it is not wanted */
     /* effect/reboot.NAME */
     char *boot;
     bool has_image;
@@ -43,21 +42,21 @@ struct effect {
     struct progress progress;
 };
 
-/* The node's name in a key of this driver's, NULL for another key. */
+/* The node's name in a key of this driver; NULL for another key. */
 const char *effect_about(const char *key, bool *is_reboot);
 
-/* -EINVAL with a sentence for a value that is none; *out is empty then. */
+/* -EINVAL with a sentence for a malformed value; *out is empty then. */
 int effect_read(const char *key, const char *value, struct effect *out, struct err *e);
 void effect_fini(struct effect *x);
 
 void marks_fini(struct marks *m);
 void marks_set(char **field, const char *value); /* copies; NULL clears */
 bool marks_equal(const char *a, const char *b);  /* NULL equals NULL */
-/* As the JSON of a `done`. */
+/* Writes the JSON of a `done`. */
 char *marks_write(const struct marks *m);
-/* The same of a reboot; why for STEP_FAILED and STEP_REFUSED. */
+/* The same for a reboot; why is for STEP_FAILED and STEP_REFUSED. */
 char *progress_write(const struct progress *p, const char *id, const char *why);
-/* Two texts of a `done` that say the same. */
+/* Whether two texts of a `done` mean the same. */
 bool done_equal(const char *a, const char *b);
 
 #endif

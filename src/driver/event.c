@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "health/plugin.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool is_check_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-/* The name as checks have theirs. Two names of which only the end differs must not become one. */
+/* Converts the name to the form of check names. Two names that differ only at the end must not become one. */
 static void name_check(const char *name, char out[static CHECK_NAME_BYTES_MAX + 1])
 {
     enum { SUM_BYTES = 9 }; /* '-' and 32 bits */
@@ -56,7 +57,7 @@ static int read_node(const json_t *event, const json_t *check, struct sensu_even
     return 0;
 }
 
-/* When it was executed says more than when the event was made; both are whole seconds. */
+/* The time of execution is more precise than that of the event; both are whole seconds. */
 static struct wall time_of(const json_t *event, const json_t *check)
 {
     const json_t *at[] = {json_object_get(check, "executed"), json_object_get(event, "timestamp")};
@@ -76,13 +77,14 @@ static int read_verdict(const json_t *check, struct verdict *v, struct err *e)
     const char *text = json_is_string(output) ? json_string_value(output) : "";
     enum metric format = METRIC_PERFDATA;
     metric_parse(json_text(check, "output_metric_format"),
-                 &format); /* one of a newer Sensu is no reason to doubt it */
+                 &format); /* an event of a newer Sensu must not be refused for it */
     plugin_read((int)json_integer_value(status), text, strlen(text), format, v);
     return 0;
 }
 
 int sensu_event_read(const char *bytes, size_t len, struct sensu_event *out, struct err *e)
 {
+    assert(out);
     *out = (struct sensu_event){0};
     CLEANUP_JSON json_t *event = json_read(bytes, len, e);
     if (!event)
@@ -107,7 +109,7 @@ int sensu_event_read(const char *bytes, size_t len, struct sensu_event *out, str
 
 /* --- transitions ----------------------------------------------------------------------------- */
 
-/* Letters, digits and what names of people and requests have beside them; at most the limit. */
+/* Letters, digits and a few characters of names of people and requests; at most the limit. */
 static bool is_word(const char *s)
 {
     static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-";
@@ -146,7 +148,7 @@ static int take_message(const char *message, struct transition_wish *out, struct
     return 0;
 }
 
-/* A member that is there is a string, or is refused. */
+/* A member that is present must be a string. */
 static int optional_word(const json_t *o, const char *key, char out[static EVENT_WORD_BYTES_MAX + 1],
                          struct err *e)
 {
@@ -176,7 +178,7 @@ static int read_object(const char *bytes, size_t len, struct transition_wish *ou
     return rc;
 }
 
-/* The next word of a line, and *at behind the blanks that follow it. */
+/* Takes the next word of a line; *at moves past the blanks after it. */
 static char *next_word(char **at)
 {
     static const char blanks[] = " \t\r\n";
@@ -187,7 +189,7 @@ static char *next_word(char **at)
     return word;
 }
 
-/* NODE TRANSITION MESSAGE..., as the scripts of old have it. */
+/* NODE TRANSITION MESSAGE..., as older scripts send it. */
 static int read_words(const char *bytes, size_t len, struct transition_wish *out, struct err *e)
 {
     enum { WORDS_BYTES_MAX = EVENT_NODE_BYTES_MAX + EVENT_WORD_BYTES_MAX + EVENT_MESSAGE_BYTES_MAX + 16 };
@@ -205,6 +207,7 @@ static int read_words(const char *bytes, size_t len, struct transition_wish *out
 
 int transition_wish_read(const char *bytes, size_t len, struct transition_wish *out, struct err *e)
 {
+    assert(out);
     size_t blank = 0;
     *out = (struct transition_wish){0};
     while (blank < len && strchr(" \t\r\n", bytes[blank]) && bytes[blank])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IPMI over the network, by ipmitool. "cycle" of a node that is off is no command to most BMCs: it is
- * switched on then. What a command should lead to is looked at until it is so.
+ * IPMI over the network, by ipmitool. Most BMCs refuse "cycle" for a node that is off; it is switched on
+ * then. The expected result of a command is polled until it is reached.
  */
 #include "driver/power.h"
 
@@ -17,7 +17,7 @@ static const char INTERLOCKED[] = "its power interlock is active: its chassis is
 
 static void ipmi_next(struct power *p);
 
-/* What stands behind "KEY   : " in a line of its own; "" without. */
+/* The text after "KEY   : " in a line of its own; "" without. */
 static void take_line(const char *text, const char *key, char out[static LINE_BYTES])
 {
     size_t len = strlen(key);
@@ -45,7 +45,7 @@ int ipmi_read_chassis(const char *text, bool *is_on, bool *is_locked, struct err
     return err_set(e, -EPROTO, "ipmitool does not say whether the power is on");
 }
 
-/* The countdown is left out: it is another one each time. */
+/* The countdown is left out, because it changes each time. */
 char *ipmi_read_watchdog(const char *text)
 {
     char is[LINE_BYTES], action[LINE_BYTES], flags[LINE_BYTES];
@@ -68,8 +68,7 @@ char *ipmi_read_watchdog(const char *text)
     return line;
 }
 
-/* What was asked for beside the power. That a BMC has none of it, or keeps it to itself, says nothing of the
- * node. */
+/* Optional parts of a look. A BMC that lacks them, or refuses them, says nothing about the node. */
 static void take_more(struct power *p, const char *said)
 {
     if (p->step == STEP_WATCHDOG)
@@ -106,7 +105,7 @@ static void on_ended(void *arg, char *text, size_t len, const struct err *why)
     ipmi_next(p);
 }
 
-/* host:port of the address; the port is IPMI's own without one. */
+/* Splits the address into host and port; without a port it is IPMI's own. */
 static void split_address(char *address, const char **host, const char **port)
 {
     char *colon = strrchr(address, ':');
@@ -118,7 +117,7 @@ static void split_address(char *address, const char **host, const char **port)
     }
 }
 
-/* What changes something is sent once: a second one after an answer that was lost could be a second cycle.
+/* A command that changes something is sent once: a second one after a lost answer could be a second cycle.
  * Its answer may take longer instead. */
 static void ipmi_call(struct power *p, bool changes, const char *const *words)
 {
@@ -136,7 +135,7 @@ static void ipmi_call(struct power *p, bool changes, const char *const *words)
     argv[n++] = port;
     argv[n++] = "-U";
     argv[n++] = p->bmc.user;
-    argv[n++] = "-E"; /* the password is in the environment, which only this user and root see */
+    argv[n++] = "-E"; /* the password is in the environment, which only this user and root can read */
     if (*p->bmc.cipher) {
         argv[n++] = "-C";
         argv[n++] = p->bmc.cipher;
@@ -183,7 +182,7 @@ static void set_bootdev(struct power *p)
     ipmi_call(p, true, words);
 }
 
-/* A step has ended. */
+/* Runs when a step has ended. */
 static void ipmi_next(struct power *p)
 {
     if (p->step == STEP_LOOK && p->verb == VERB_STATUS) {

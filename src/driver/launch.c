@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -25,7 +26,7 @@ static bool launch_names(const char *variable, const char *const *list)
     return false;
 }
 
-/* This process's environment without what is set or unset, and then what is set. */
+/* This process's environment without the names that are set or unset, followed by those that are set. */
 static char **make_environment(const char *const *set, const char *const *unset)
 {
     size_t n = 0, m = 0;
@@ -42,7 +43,18 @@ static char **make_environment(const char *const *set, const char *const *unset)
     return all;
 }
 
-static void free_environment(char **all)
+static char **copy_list(const char *const *list)
+{
+    size_t n = 0;
+    while (list[n])
+        n++;
+    char **copy = mem_alloc((n + 1) * sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = mem_dup(list[i]);
+    return copy;
+}
+
+static void free_list(char **all)
 {
     for (char **s = all; *s; s++)
         free(*s);
@@ -52,10 +64,11 @@ static void free_environment(char **all)
 int launch_program(const char *const *argv, const char *const *set, const char *const *unset, int out,
                    int err, pid_t *pid)
 {
+    assert(argv && argv[0] && pid);
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none, all;
-    char **env = make_environment(set, unset);
+    char **args = copy_list(argv), **env = make_environment(set, unset);
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawn_file_actions_init(&files);
@@ -66,9 +79,10 @@ int launch_program(const char *const *argv, const char *const *set, const char *
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &all);
-    int rc = posix_spawnp(pid, argv[0], &files, &attr, (char **)(uintptr_t)argv, env);
+    int rc = posix_spawnp(pid, args[0], &files, &attr, args, env);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
-    free_environment(env);
+    free_list(env);
+    free_list(args);
     return -rc;
 }

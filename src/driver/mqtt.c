@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread does everything with libmosquitto, which is told of no other: name look-ups and the connect of
- * TCP may block it. Between it and the loop are two queues under one lock, an event counter that wakes it,
- * and an async handle that wakes the loop.
+ * One thread makes all calls to libmosquitto, because look-ups of names and TCP connects may block it.
+ * Between it and the loop are two queues under one lock, an event counter that wakes the thread, and an async
+ * handle that wakes the loop.
  *
- * The library's own loops are not used: they select(), which cannot wait for a descriptor above 1,023, and a
- * controller of ten thousand nodes has those. What is called here instead reads whatever TLS has buffered,
- * and goes on with a handshake whenever the socket is ready for anything.
+ * The library's own loops are not used: they call select(), which cannot wait for a descriptor above 1,023,
+ * and a controller of ten thousand nodes has those. The functions called here instead read everything that
+ * TLS has buffered, and continue a handshake whenever the socket is ready for anything.
  *
- * Few messages are given to the library at a time; it keeps them over a lost connection until they are
- * acknowledged. The others wait here, where there is a limit.
+ * The library gets few messages at a time; it keeps them over a lost connection until they are acknowledged.
+ * The others wait here, where the queue has a limit.
  */
 #include "driver/mqtt.h"
 
@@ -17,6 +17,7 @@
 #include "base/loop.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <mosquitto.h>
 #include <netdb.h>
@@ -31,13 +32,13 @@
 enum {
     QOS = 1,
     KEEPALIVE_S = 30,
-    CONNECT_S = 20, /* the broker has said that we are welcome */
+    CONNECT_S = 20, /* until the broker has accepted us */
     TICK_MS = 1000, /* libmosquitto counts seconds */
-    RETRY_S = 1,    /* doubled each time, up to */
+    RETRY_S = 1,    /* doubled each time, up to the next value */
     RETRY_MAX_S = 30,
     IN_FLIGHT_MAX = 20, /* as many as the library sends before it waits */
     SHORT_QUEUE = 64,
-    TURN_MESSAGES = 64, /* that the loop takes at a time */
+    TURN_MESSAGES = 64, /* messages that the loop takes at a time */
     END_MS = 500,
     GRANT_REFUSED = 128
 };
@@ -59,16 +60,16 @@ struct mqtt {
     struct mqtt_sink sink;
     uv_async_t *async;
     uv_thread_t thread;
-    /* The thread's own. */
+    /* Used by the thread only. */
     struct mosquitto *client;
     char *host;
     int port;
     size_t n_topics;
     char **topics;
     unsigned in_flight;
-    bool refused;   /* by the broker, in words */
-    char last[200]; /* what the library said of an error */
-    /* Of both. */
+    bool refused;   /* the broker refused, in words */
+    char last[200]; /* the library's last error message */
+    /* Shared by both. */
     uv_mutex_t lock;
     uv_cond_t ended;
     int wake; /* an event counter */
@@ -229,7 +230,7 @@ static bool is_ending(struct mqtt *m)
     return ending;
 }
 
-/* The next message to send, when there may be one. */
+/* The next message to send, if one may be sent. */
 static struct message *take_out(struct mqtt *m)
 {
     uv_mutex_lock(&m->lock);
@@ -243,8 +244,8 @@ static struct message *take_out(struct mqtt *m)
 static void send_out(struct mqtt *m)
 {
     for (struct message *one; (one = take_out(m));) {
-        /* Without a connection the library keeps it for the next; what it refuses, such as a topic that is
-         * none, it would refuse again. */
+        /* Without a connection the library keeps it for the next one. It would refuse a bad message, for
+         * instance with a bad topic, again. */
         int rc =
             mosquitto_publish(m->client, NULL, one->topic, (int)one->len, one->payload, QOS, one->retain);
         if (rc == MOSQ_ERR_SUCCESS || rc == MOSQ_ERR_NO_CONN) {
@@ -258,7 +259,7 @@ static void send_out(struct mqtt *m)
     }
 }
 
-/* Waits for the socket (below 0: none) or to be woken. */
+/* Waits for the socket (below 0: none) or for a wake-up. */
 static short wait_for(struct mqtt *m, int fd, short events, int ms)
 {
     uint64_t n;
@@ -295,7 +296,7 @@ static bool has_come(struct mqtt *m)
     return is;
 }
 
-/* From a connection to its end. Whether there was one. */
+/* Serves one connection to its end. True when there was one. */
 static bool be_connected(struct mqtt *m)
 {
     bool came = false;
@@ -369,7 +370,7 @@ static void tell_state(struct mqtt *m)
         m->sink.state(m->sink.arg, why.code ? &why : NULL);
 }
 
-/* False: there is no more. */
+/* False: no message is left. */
 static bool deliver_one(struct mqtt *m)
 {
     uv_mutex_lock(&m->lock);
@@ -393,7 +394,7 @@ static void on_async(uv_async_t *handle)
     while (n < TURN_MESSAGES && deliver_one(m))
         n++;
     if (n == TURN_MESSAGES)
-        uv_async_send(handle); /* others want their turn first */
+        uv_async_send(handle); /* others get their turn first */
     uv_mutex_lock(&m->lock);
     bool room = m->wants_room && m->is_there && m->out.n < SHORT_QUEUE / 2;
     m->wants_room = m->wants_room && !room;
@@ -411,6 +412,8 @@ static void mqtt_wake(const struct mqtt *m)
 
 void mqtt_publish(struct mqtt *m, const char *topic, const char *payload, size_t len, bool retain)
 {
+    assert(topic);
+    assert(payload || len == 0);
     uv_mutex_lock(&m->lock);
     queue_add(&m->out, MQTT_OUT_MAX, topic, payload, len, retain);
     uv_mutex_unlock(&m->lock);
@@ -526,7 +529,7 @@ int mqtt_create(uv_loop_t *loop, const struct mqtt_conf *conf, const struct mqtt
     m->async = mem_alloc(sizeof *m->async);
     uv_async_init(loop, m->async, on_async);
     m->async->data = m;
-    m->is_told = true; /* that it is not there, when that is so for long enough to be said */
+    m->is_told = true; /* reported as absent only when that has lasted long enough */
     if (uv_thread_create(&m->thread, mqtt_run, m) != 0) {
         uv_close((uv_handle_t *)m->async, on_closed);
         mqtt_free(m);
@@ -552,7 +555,7 @@ void mqtt_destroy(struct mqtt *m)
         continue;
     uv_thread_t thread = m->thread;
     bool ended = m->has_ended;
-    m->is_orphan = !ended; /* it looks for a name, or waits for a connect: it ends by itself */
+    m->is_orphan = !ended; /* it is looking up a name or waits for a connect; it ends by itself */
     uv_mutex_unlock(&m->lock);
     if (!ended) {
         pthread_detach(thread);

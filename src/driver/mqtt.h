@@ -11,12 +11,12 @@
 #include <uv.h>
 
 /*
- * A connection to an MQTT broker (3.1.1, libmosquitto) that is made again whenever it is lost. It lives in a
- * thread of its own, where a name server or a broker that hangs hurts nobody; what comes in and goes out
- * passes through two queues with a limit each. Of too much the oldest is dropped, and counted. Everything
- * here is called from the loop, and calls back from it.
+ * A connection to an MQTT broker (3.1.1, libmosquitto) that is restored whenever it is lost. It lives in a
+ * thread of its own, so that a name server or a broker that hangs blocks nothing else. Messages in both
+ * directions pass through a bounded queue, which drops and counts the oldest when it is full. All functions
+ * are called from the loop, and all callbacks come from it.
  *
- * The quality of service is 1: whoever receives must not mind the same message twice.
+ * The quality of service is 1: receivers must tolerate the same message twice.
  */
 
 enum {
@@ -34,26 +34,26 @@ struct mqtt_conf {
     uint16_t port;
     const char *user;     /* NULL for none */
     const char *password; /* NULL for none */
-    const char *ca;       /* file with the authority of the broker's certificate; NULL: no TLS */
+    const char *ca;       /* file of the authority that signed the broker's certificate; NULL: no TLS */
     const char *certificate,
-        *key; /* files of our own, with `ca`, without a passphrase; NULL: none is shown */
+        *key; /* our own certificate and key, used with `ca`, without a passphrase; NULL: none is shown */
     size_t n_topics;
     const char *const *topics; /* filters to subscribe to at each connection */
 };
 
 struct mqtt_sink {
     void *arg;
-    /* A message; none that the broker had retained, for nobody knows how old it is. payload has a zero byte
-     * behind it. */
+    /* A message, but never one that the broker had retained, because its age is unknown. A zero byte follows
+     * payload. */
     void (*message)(void *arg, const char *topic, const char *payload, size_t len);
-    /* The broker is there (NULL) or not (why). Told when it changes, and once when it is not there at first.
-     */
+    /* The broker is connected (NULL) or not (why). Called when that changes, and once when it is not
+     * connected at first. */
     void (*state)(void *arg, const struct err *why);
-    /* After the queue outward was full, or the broker away: there is room again. */
+    /* The outgoing queue has room again, after it was full or the broker was away. */
     void (*room)(void *arg);
 };
 
-/* -EINVAL with a sentence for what is no topic to subscribe to. */
+/* -EINVAL with a sentence when it is not a topic filter. */
 int mqtt_filter_check(const char *filter, struct err *e);
 
 struct mqtt;
@@ -61,16 +61,16 @@ struct mqtt;
  * the broker. */
 int mqtt_create(uv_loop_t *loop, const struct mqtt_conf *conf, const struct mqtt_sink *sink,
                 struct mqtt **out, struct err *e);
-/* Ends the connection and calls nobody any more; waits a moment for what is under way. NULL is fine. */
+/* Ends the connection without further callbacks; waits a moment for messages under way. NULL is fine. */
 void mqtt_destroy(struct mqtt *m);
 
-/* Queues a message; also while the broker is away. */
+/* Queues a message, even while the broker is away. */
 void mqtt_publish(struct mqtt *m, const char *topic, const char *payload, size_t len, bool retain);
-/* The broker is there and the queue outward is short: what can be made anew at any time is best published
- * only then. */
+/* True when the broker is connected and the outgoing queue is short. Publish messages that can be made anew
+ * at any time only then. */
 bool mqtt_has_room(struct mqtt *m);
 struct mqtt_counts {
-    uint64_t heard, published; /* since it was created; published: that the broker has acknowledged */
+    uint64_t heard, published; /* since the start; published: acknowledged by the broker */
     uint64_t dropped_in, dropped_out;
 };
 struct mqtt_counts mqtt_counts(struct mqtt *m);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job for each effect that is open. A job has at most one request under way, all together at most
- * CALLS_MAX; jobs that have their turn to come stand in the queue of the service that they need.
+ * A job for each open effect. A job has at most one request under way, and all jobs together at most
+ * CALLS_MAX. Jobs that wait for their turn are in the queue of the service that they need.
  *
- * A service that does not answer, refuses us or answers nonsense three times in a row is away. Then one
- * job at a time tries it, from 1 s to 5 minutes apart, and the first that comes to something lets all others
- * go on: ten thousand effects that wait are one request every few minutes. That it answers to reading is not
- * enough: one that reads and cannot write is away as well. A fault that only one node meets delays that node
- * alone.
+ * A service is away when, three times in a row, it does not answer, refuses us or answers nonsense. Then one
+ * job at a time tries it, from 1 s to 5 minutes apart, and the first success releases the others: ten
+ * thousand waiting effects cost one request every few minutes. An answer to a read is not enough: a service
+ * that can read but not write is away as well. A fault that only one node meets delays that node alone.
  *
- * What a job has come to is a result, and the job goes on when the record has it. So every step that
- * cannot be looked up afterwards is in the record before it is done (smd.c, reboot.c), and a driver that
- * was killed takes up from the record what the one before it had begun.
+ * The outcome of a job is a result, and the job goes on when the record has it. So every step that cannot be
+ * verified afterwards is in the record before it is taken (smd.c, reboot.c), and a driver that follows a
+ * killed one takes up its work from the record.
  *
- * A record that changes while a request is under way is taken at once; the job begins anew with it when
- * the answer is there. Nothing here calls the sink from within ochami_effect.
+ * A record that changes while a request is under way is taken at once; the job restarts with it when the
+ * answer arrives. Nothing here calls the sink from within ochami_effect.
  */
 #include "driver/job.h"
 
@@ -44,7 +43,7 @@ static struct span ochami_backoff(const struct ochami *o, unsigned failures)
         ns *= 2;
     if (ns > o->pace.retry_max.ns)
         ns = o->pace.retry_max.ns;
-    uint32_t chance = 0; /* without chance, too, it is a backoff */
+    uint32_t chance = 0; /* without randomness it is still a backoff */
     if (getrandom(&chance, sizeof chance, GRND_NONBLOCK) < 0)
         chance = 0;
     return (struct span){ns / 2 + ns / 2 / 65536 * (chance & 65535)};
@@ -53,7 +52,7 @@ static struct span ochami_backoff(const struct ochami *o, unsigned failures)
 /* The loop comes back at once: pump is never called from where a job may be on the stack. */
 static void ochami_wake(struct ochami *o);
 
-/* Takes the job out of where it waits. */
+/* Takes the job off the list that it waits in. */
 static void ochami_unplace(struct job *j)
 {
     struct ochami *o = j->o;
@@ -86,7 +85,7 @@ void job_queue(struct job *j, enum job_phase phase)
     j->phase = phase;
     j->service = service_of(phase);
     j->state = JOB_QUEUED;
-    if (phase == PHASE_PUT || phase == PHASE_ASK) /* it has begun: before those that have not */
+    if (phase == PHASE_PUT || phase == PHASE_ASK) /* it has begun, so it goes before those that have not */
         DL_PREPEND(j->o->services[j->service].queue, j);
     else
         DL_APPEND(j->o->services[j->service].queue, j);
@@ -146,7 +145,7 @@ static void ochami_say(struct job *j)
 {
     const struct ochami_sink *sink = &j->o->sink;
     CLEANUP_FREE char *key = mem_dup(j->key), *result = mem_dup(j->reported);
-    sink->result(sink->arg, key, result); /* which may bring the record at once, and end the job */
+    sink->result(sink->arg, key, result); /* the sink may return the record at once, and end the job */
 }
 
 static void on_recorded(struct job *j)
@@ -163,7 +162,8 @@ void job_report(struct job *j, char *result, bool is_good)
     free(j->reported);
     j->reported = result;
     j->faults = 0;
-    if (done_equal(result, j->effect.done_text)) { /* as it stands already: nobody would say so again */
+    if (done_equal(result, j->effect.done_text)) { /* the record has it already, so nobody would report it
+                                                      again */
         on_recorded(j);
         return;
     }
@@ -209,7 +209,7 @@ static enum job_phase phase_again(const struct job *j)
     return j->effect.is_reboot ? reboot_again(j) : PHASE_LOOK;
 }
 
-/* An answer that says nothing about the effect: the service's own trouble, or a fault. */
+/* An answer that says nothing about the effect: trouble of the service, or a fault. */
 static void on_failure(struct job *j, const struct err *why, bool is_away)
 {
     struct ochami *o = j->o;
@@ -224,7 +224,7 @@ static void on_failure(struct job *j, const struct err *why, bool is_away)
     else if (j->is_renewed)
         ochami_begin(j);
     else
-        job_queue(j, phase_again(j)); /* at the end: the next try is another node's */
+        job_queue(j, phase_again(j)); /* at the end of the queue: the next try is another node's */
 }
 
 enum verdict { TAKEN, REFUSED, FAULT, AWAY };
@@ -239,7 +239,7 @@ static enum verdict ochami_judge(struct answer *a, const struct err *why, struct
     bool is_problem = problem_read(a->body, a->len, a->detail);
     err_set(e, -EPROTO, "HTTP status %d%s%s", a->status, is_problem ? ": " : "", is_problem ? a->detail : "");
     switch (a->status) {
-    case 401: /* our token: true for all */
+    case 401: /* our token was refused, which holds for all jobs */
     case 403:
     case 408:
     case 429:
@@ -248,7 +248,7 @@ static enum verdict ochami_judge(struct answer *a, const struct err *why, struct
     case 504: return AWAY;
     default: break;
     }
-    /* A 404 without a problem document is not about the node: the address is another service's. */
+    /* A 404 without a problem document is not about the node: the address belongs to another service. */
     a->is_refused = a->status >= 400 && a->status <= 499 && is_problem;
     return a->is_refused ? REFUSED : FAULT;
 }
@@ -299,7 +299,7 @@ static bool has_turn(const struct ochami *o, const struct service *s)
 {
     if (!s->queue || o->calling >= CALLS_MAX)
         return false;
-    if (!s->base) /* a reboot is refused then; what is to stand in SMD waits for an SMD */
+    if (!s->base) /* a reboot is refused then; entries for SMD wait until there is one */
         return s != &o->services[SERVICE_SMD];
     return !s->is_away || (s->calling == 0 && mono_sub(s->due, mono_now()).ns <= 0);
 }
@@ -352,7 +352,7 @@ static void on_tick(uv_timer_t *t)
             continue;
         if (j->state == JOB_SLEEPING) {
             job_queue(j, j->phase);
-        } else if (!due) { /* one at a time: to say it may change the list */
+        } else if (!due) { /* one at a time, because a report may change the list */
             due = j;
         }
     }
@@ -384,7 +384,7 @@ static bool wants_the_same(const struct effect *a, const struct effect *b)
            marks_equal(a->want.message, b->want.message);
 }
 
-/* What an effect's record says is done is what this driver said; so it counts when a job begins. */
+/* The `done` of an effect's record was written by this driver, so a new job starts from it. */
 static void take_done(struct job *j)
 {
     marks_fini(&j->own);
@@ -397,13 +397,13 @@ static void take_done(struct job *j)
     j->progress = j->effect.progress;
 }
 
-/* The record of a job that is there. What was reported has to be in it before anything goes on. */
+/* Takes the record of an existing job. A reported result must be in it before the job goes on. */
 static void take_change(struct job *j, bool is_other)
 {
     j->is_renewed |= is_other;
     if (is_other)
         j->faults = 0;
-    if (is_other && j->effect.is_reboot) { /* nothing of the reboot before holds for this one */
+    if (is_other && j->effect.is_reboot) { /* the earlier reboot's progress does not apply to this one */
         take_done(j);
         if (j->state != JOB_CALLING)
             ochami_begin(j);
@@ -448,7 +448,7 @@ void ochami_effect(struct ochami *o, const char *key, const char *value)
         return;
     }
     take_done(j);
-    j->is_renewed = j->is_gone; /* the answer that is to come belongs to what was before */
+    j->is_renewed = j->is_gone; /* the answer under way belongs to the earlier record */
     j->is_gone = false;
     if (j->state != JOB_CALLING)
         ochami_begin(j);
@@ -498,7 +498,7 @@ static void take_conf(struct ochami *o, const struct ochami_conf *conf)
         s->calling = 0;
         s->failures = 0;
         s->due = mono_now();
-        s->is_away = s->is_away && s->base; /* nobody asks it any more */
+        s->is_away = s->is_away && s->base; /* nothing is sent to it any more */
     }
     fetch_destroy(o->fetch);
     const struct fetch_options options = {.ca = o->ca, .token = o->token, .answered_ms = o->pace.answered_ms};
@@ -565,7 +565,7 @@ void ochami_configure(struct ochami *o, const struct ochami_conf *conf)
     HASH_ITER (hh, o->jobs, j, next) {
         bool was_calling = j->state == JOB_CALLING;
         if (was_calling)
-            j->state = JOB_RESTING; /* its request has ended with the fetch */
+            j->state = JOB_RESTING; /* its request ended with the fetch */
         j->faults = 0;
         if (j->is_gone)
             job_drop(j);

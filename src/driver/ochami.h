@@ -9,51 +9,52 @@
 #include <uv.h>
 
 /*
- * The driver of OpenCHAMI: tells the State Manager (SMD) of drift and takes that back, and reboots a
- * node into the right image through BSS and PCS. It carries out effects of the outbox, which are
- * records (doc/spec/records.md); what comes of them goes back as a result for the record. One effect of
- * each kind a node: a new one replaces what was not carried out yet. Idempotent: it looks before it
- * writes, takes back only what it finds as Fettle left it, and adopts a transition that is under way.
+ * The driver of OpenCHAMI: reports drift to the State Manager (SMD) and withdraws the report, and reboots a
+ * node into the right image through BSS and PCS. It carries out effects of the outbox, which are records
+ * (doc/spec/records.md), and reports each outcome as a result for the record. There is one effect of each
+ * kind for a node: a new one replaces one that was not carried out yet. Idempotent: it looks before it
+ * writes, removes only entries that are still as Fettle left them, and adopts a transition that is under way.
  *
- * A result counts when it is in the record: the driver goes on when ochami_effect brings it back, and says it
- * again after 30 s when nothing does. A driver that was killed at any moment and made anew from the records
- * brings about the same, each thing once.
+ * A result counts when it is in the record: the driver goes on when ochami_effect brings it back, and repeats
+ * the result after 30 s otherwise. A driver that was killed at any moment and made anew from the records
+ * reaches the same end, doing each thing once.
  *
- * The other side away is no harm: it is tried again, from 1 s to 5 minutes apart, for as long as the
- * effect stands. What a service refuses for good is a result with its words.
+ * A service that is away is tried again, from 1 s to 5 minutes apart, for as long as the effect stands. A
+ * final refusal by a service is a result with the service's words.
  */
 
 struct ochami_conf {
-    const char *smd;        /* base of SMD's paths, as "https://smd:27779/hsm/v2"; "" or NULL: not used */
-    const char *bss;        /* as "https://bss:27778/boot/v1" */
-    const char *pcs;        /* as "https://pcs:28007" */
+    const char *smd;        /* base of SMD's paths, for instance "https://smd:27779/hsm/v2"; "" or NULL: not
+                               used */
+    const char *bss;        /* for instance "https://bss:27778/boot/v1" */
+    const char *pcs;        /* for instance "https://pcs:28007" */
     const char *ca, *token; /* files; may be NULL */
-    const char *group;      /* of drifted nodes: "drifted" */
+    const char *group;      /* the group of drifted nodes: "drifted" */
 };
 
-/* Called from the loop, never from within ochami_effect. None may destroy the driver. */
+/* Called from the loop, never from within ochami_effect. A callback must not destroy the driver. */
 struct ochami_sink {
     void *arg;
-    /* An effect came to something: key as in the record, result the JSON of its new `done`. May call
+    /* The outcome of an effect: key as in the record, result the JSON of its new `done`. May call
      * ochami_effect with the changed record at once. */
     void (*result)(void *arg, const char *key, const char *result);
-    /* Asked right before a node is rebooted: 0; -EAGAIN, not known or not for now, and it is asked again;
-     * -ESTALE, the same in a moment; or why it must not be (any more). */
+    /* Asked right before a node is rebooted: 0; -EAGAIN: unknown or not now, ask again; -ESTALE: ask again in
+     * a moment; otherwise why it must not be rebooted. */
     int (*may_reboot)(void *arg, const char *node, const char *boot, struct err *e);
-    /* The other side ("SMD", "BSS", "PCS") did not do what it was asked, and for so long that it counts as
-     * away (why), or it did (NULL). Told each time. */
+    /* The service ("SMD", "BSS", "PCS") has failed for so long that it counts as away (why), or works (NULL).
+     * Called each time. */
     void (*trouble)(void *arg, const char *service, const struct err *why);
 };
 
 struct ochami;
 struct ochami *ochami_create(uv_loop_t *loop, const struct ochami_conf *conf, const struct ochami_sink *sink);
-/* Takes effects up later: those that are under way are found again from their records. */
+/* Effects that are under way are resumed later from their records. */
 void ochami_destroy(struct ochami *o);
-/* Takes a new configuration; everything that is open or was refused by SMD is tried at once. */
+/* Takes a new configuration. Everything that is open, or was refused by SMD, is tried at once. */
 void ochami_configure(struct ochami *o, const struct ochami_conf *conf);
 
-/* An effect's record, new or changed; value NULL: it is gone. Keys of other drivers are ignored. */
+/* A new or changed record of an effect; value NULL: it is gone. Keys of other drivers are ignored. */
 void ochami_effect(struct ochami *o, const char *key, const char *value);
-size_t ochami_waiting(const struct ochami *o); /* effects that have not come to their end yet */
+size_t ochami_waiting(const struct ochami *o); /* effects without an outcome yet */
 
 #endif

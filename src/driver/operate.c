@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An operation's way: it waits until it may be begun; "begun" is said, with the time; when the record says so
- * with this time, it was us, and nobody else will do it: now it is done. A record that says begun with
- * another time is of somebody who ended in the middle.
+ * The life of an operation. It waits until it may begin. Then "begun" is reported, with the time. When the
+ * record has "begun" with this time, this process owns the operation and carries it out. A record with
+ * another time belongs to a process that ended in the middle.
  *
- * Results are said again until the record has them. What is begun goes on though its record goes.
+ * Results are repeated until the record has them. A begun operation goes on even when its record is removed.
  */
 #include "driver/operate.h"
 
@@ -18,9 +18,9 @@
 
 enum {
     TICK_MS = 250,
-    ASK_AGAIN_MS = 500,  /* whether it may be begun */
-    LOOK_AGAIN_MS = 100, /* the same, while that is found out */
-    RESULT_AGAIN_S = 30, /* until the record has it */
+    ASK_AGAIN_MS = 500,  /* how often to ask whether it may begin */
+    LOOK_AGAIN_MS = 100, /* the same, while the answer is being found out */
+    RESULT_AGAIN_S = 30, /* how often to repeat a result */
     LEFT_S_MAX = 366 * 86400
 };
 
@@ -33,7 +33,7 @@ static void operate_wake(struct operate *o)
 
 /* --- records ------------------------------------------------------------------------------------ */
 
-/* In this machine's time. */
+/* The deadline in monotonic time. */
 static struct mono due_of(struct wall deadline)
 {
     int64_t left_ns = deadline.ns - wall_now().ns, most_ns = span_s(LEFT_S_MAX).ns;
@@ -51,7 +51,7 @@ static struct carried *operate_find(const struct operate *o, const char *key)
     return NULL;
 }
 
-/* Its record is gone, or has an end. */
+/* The record is gone, or has an end. */
 static void carried_release(struct carried *k)
 {
     k->is_gone = true;
@@ -59,7 +59,7 @@ static void carried_release(struct carried *k)
         carried_drop(k);
 }
 
-/* Takes what `is` has. */
+/* Takes over the content of `is`. */
 static struct carried *operate_add(struct operate *o, const char *key, const char *node, struct operation *is)
 {
     struct carried *k = mem_alloc(sizeof *k);
@@ -73,7 +73,8 @@ static struct carried *operate_add(struct operate *o, const char *key, const cha
     return k;
 }
 
-/* Ours is done now; but to write it down took time, in which somebody may have said that it must not be. */
+/* The record has our "begun"; but writing it took time, in which somebody may have forbidden the
+ * operation. */
 static void go_ahead(struct carried *k)
 {
     struct err e = {0};
@@ -146,8 +147,8 @@ size_t operate_waiting(const struct operate *o)
 
 /* --- time --------------------------------------------------------------------------------------- */
 
-/* Something else is being done to the node: an operation whose record is gone, or that has the other record.
- */
+/* Another operation is being carried out on the node: one whose record is gone, or the one of the other
+ * kind. */
 static bool is_taken(const struct carried *k)
 {
     const struct carried *other;
@@ -207,7 +208,7 @@ static void operate_turn(struct carried *k, struct mono now, struct wall wall)
     }
 }
 
-/* said: what was seen, of one who asked for a look. */
+/* said: the answer to a look. */
 static void operate_tell(struct wish *w, const char *answer, const struct bmc_look *said,
                          const struct err *why)
 {
@@ -250,13 +251,13 @@ static void on_tick(uv_timer_t *t)
 static void on_wish(void *arg, const char *answer, const struct err *why)
 {
     struct wish *w = arg;
-    struct power *p = STEAL(w->power); /* it is there until this returns */
+    struct power *p = STEAL(w->power); /* it must live until this returns */
     p->look.is_on = p->is_on;
     operate_asked(w->o, w->node, why);
     operate_tell(w, answer, why ? NULL : &p->look, why);
 }
 
-/* Takes who is told from *whom. */
+/* Takes over the callback from *whom. */
 static void begin_wish(struct operate *o, const char *node, enum verb v, const struct wish *whom)
 {
     struct wish *w = mem_alloc(sizeof *w);

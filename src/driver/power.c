@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thing done to a node's power, and the site's own script. A BMC says "done" when it has understood: that
- * the power is as it should be is looked at afterwards, by the drivers that can.
+ * One action on a node's power, and the site's own script. A BMC says "done" when it has accepted the
+ * command; drivers that can read the power status verify the result afterwards.
  */
 #include "driver/power.h"
 
 #include "base/secret.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static void on_timer(uv_timer_t *t)
 
 void power_later(struct power *p, int ms, power_step_fn *step)
 {
+    assert(ms >= 0);
     p->next = step;
     uv_timer_start(&p->timer, on_timer, (uint64_t)ms, 0);
 }
@@ -88,7 +90,7 @@ void power_settle(struct power *p, power_step_fn *look)
 
 /* --- the site's script ----------------------------------------------------------------------- */
 
-/* What it prints behind its first line is its log. */
+/* The lines after the first are its log. */
 static void take_look(struct power *p, const char *power, const char *rest)
 {
     struct err e = {0};
@@ -177,6 +179,7 @@ static void bmc_begin(struct power *p)
 struct power *power_start(uv_loop_t *loop, const struct bmc *b, const char *node, enum verb verb,
                           operate_done_fn *done, void *arg)
 {
+    assert(b && node && done);
     struct power *p = mem_alloc(sizeof *p);
     *p = (struct power){.loop = loop, .node = mem_dup(node), .verb = verb, .done = done, .arg = arg};
     bmc_copy(b, node, &p->bmc);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run has three ends: the child's exit and the ends of its two pipes. When all three came, or the deadline
- * passed, its caller is told. At the deadline the group is killed, which brings all three; a pipe that some
+ * passed, the caller is told. At the deadline the group is killed, which brings all three; a pipe that a
  * grandchild holds open after the child is gone is closed here.
  *
- * fettle-exec is given the other ends of the pipes, so what is printed comes the same way. Its answer stands
- * for the child's exit, and to shut down the connection for the kill.
+ * fettle-exec gets the other ends of the pipes, so the output arrives in the same way. Its answer replaces
+ * the child's exit, and shutting down the connection replaces the kill.
  */
 #include "driver/program.h"
 
@@ -27,7 +27,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* More than a pipe holds, so that libuv takes a read for the last and reads no megabytes in one turn. */
+/* More than a pipe holds, so that libuv takes a read for the last one and does not read megabytes in one
+ * turn. */
 enum { READ_BYTES = 128 << 10 };
 
 enum { WORDS_BYTES_MAX = 400, LINGER_MS = 200, HELLO_MS = 1000 };
@@ -37,17 +38,17 @@ static const char *exec_socket; /* NULL: none */
 struct program {
     char *name;     /* for sentences */
     pid_t pid;      /* 0: it is fettle-exec's child */
-    int end_fd;     /* tells of its end: a pidfd, or the connection to fettle-exec */
-    uv_poll_t exit; /* of end_fd; only when is_started */
+    int end_fd;     /* signals the end: a pidfd, or the connection to fettle-exec */
+    uv_poll_t exit; /* on end_fd; only when is_started */
     uv_pipe_t out, err;
     uv_timer_t deadline;
     size_t limit_bytes;
     struct text printed, words;
     bool is_started, has_exited, out_ended, err_ended, is_late, is_long;
-    unsigned open; /* handles */
+    unsigned open; /* open handles */
     int status, signal;
-    struct err refused;    /* by fettle-exec, or there is none to hear */
-    program_done_fn *done; /* NULL: was told, or is to hear nothing */
+    struct err refused;    /* a refusal by fettle-exec, or its absence */
+    program_done_fn *done; /* NULL: it was called, or must not be */
     program_gone_fn *gone; /* likewise */
     void *arg;
 };
@@ -83,7 +84,7 @@ static bool has_ended(const struct program *r)
     return !r->is_late && !r->is_long && !r->refused.code && !r->signal;
 }
 
-/* Once; a child that cannot be killed is not waited for. */
+/* Reports once, without waiting for a child that cannot be killed. */
 static void program_report(struct program *r)
 {
     struct err e = {0};
@@ -142,7 +143,7 @@ static void take_status(struct program *r)
     r->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* One that closes without an answer was killed itself. */
+/* A fettle-exec that closes without an answer was killed itself. */
 static void take_answer(struct program *r)
 {
     char bytes[REQUEST_ANSWER_BYTES_MAX];
@@ -185,7 +186,7 @@ static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
     struct program *r = h->data;
     struct text *t = h == (uv_handle_t *)&r->out ? &r->printed : &r->words;
     buf->base = text_room(t, READ_BYTES);
-    buf->len = READ_BYTES - 1; /* and a zero byte behind it */
+    buf->len = READ_BYTES - 1; /* a zero byte follows */
 }
 
 static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
@@ -216,7 +217,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-/* Hears of its end. */
+/* Watches for its end. */
 static int program_follow(uv_loop_t *loop, struct program *r)
 {
     int rc = uv_poll_init(loop, &r->exit, r->end_fd);
@@ -245,7 +246,7 @@ static int start_child(uv_loop_t *loop, struct program *r, const struct program_
     return err_set(e, rc, "%s: %s", run->argv[0], uv_strerror(rc));
 }
 
-/* A connection, or -errno. */
+/* Returns a connection, or -errno. */
 static int exec_connect(const char *socket_path, struct err *e)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -260,7 +261,7 @@ static int exec_connect(const char *socket_path, struct err *e)
     return fd;
 }
 
-/* What it is asked goes with the two ends of pipes, in one packet. */
+/* Sends the request and two ends of pipes, in one packet. */
 static int exec_send(int fd, struct text *packet, const int files[static REQUEST_FILES], struct err *e)
 {
     union {
@@ -318,7 +319,7 @@ static int start_with_pipes(uv_loop_t *loop, struct program *r, const struct pro
     return rc;
 }
 
-/* What stands behind the last slash. */
+/* The text after the last slash. */
 static const char *name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -328,6 +329,8 @@ static const char *name_of(const char *path)
 int program_start(uv_loop_t *loop, const struct program_run *run, program_done_fn *done, void *arg,
                   struct program **out, struct err *e)
 {
+    assert(run->argv && run->argv[0]);
+    assert(done && out);
     struct program *r = mem_alloc(sizeof *r);
     *r = (struct program){.name = mem_dup(name_of(run->argv[0])),
                           .limit_bytes = run->limit_bytes,

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reboot into the right image: boot parameters in BSS, then a transition of PCS, then wait for its end.
+ * A reboot into the right image: boot parameters in BSS, then a transition of PCS, then a wait for its end.
  *
  * A transition has no name of ours that could be found again, and must not be asked for twice. So:
  *
- * - PCS's transitions are listed before. One that restarts this node and is under way is adopted, whoever
+ * - PCS's transitions are listed first. One that restarts this node and is under way is adopted, whoever
  *   asked for it.
- * - The time of the newest of them, by PCS's own clock, is in the record ("asking") before ours is asked
- *   for. Whoever finds the record so (we, when the answer was lost; another driver, when this one was
- *   killed) takes a restart of this node that is newer for ours, even if it has ended. Only when there is
- *   none it is asked for again.
- * - Right before it is asked for, the controller says whether the node may still be rebooted. What it
- *   cannot say yet, as after a start before the node was heard, is asked again.
+ * - The time of the newest one, by PCS's own clock, is in the record ("asking") before ours is asked for.
+ *   Whoever finds the record in this state (this driver after a lost answer, or its successor) takes a newer
+ *   restart of this node for ours, even if it has ended. Only when there is none is it asked for again.
+ * - Right before asking, the controller says whether the node may still be rebooted. When it cannot say yet,
+ *   for instance before the node was heard after a start, it is asked again.
  *
- * The list has no nodes in it: each transition of it that may be meant is read, unless it is known to be
- * another node's alone. One list serves all jobs that look within the time of a poll.
+ * The list does not name nodes: each transition that may be meant is read, unless it is known to be another
+ * node's alone. One list serves all jobs that look within one polling interval.
  */
 #include "driver/job.h"
 
@@ -58,14 +57,14 @@ static bool is_anothers(const struct job *j, const char *id)
     return k && strcasecmp(k->xname, j->effect.xname) != 0;
 }
 
-/* The step is a result; it goes on when the record has it. */
+/* The step is a result; the job goes on when the record has it. */
 static void reboot_report(struct job *j, enum step step, const char *why)
 {
     j->progress.step = step;
     job_report(j, progress_write(&j->progress, j->effect.id, why), step != STEP_ASKING);
 }
 
-/* Where the record says that it is; -1 for the end. */
+/* The phase that follows from the record; -1 for the end. */
 static int phase_of(const struct job *j)
 {
     switch (j->progress.step) {
@@ -89,10 +88,10 @@ enum job_phase reboot_again(const struct job *j)
 void reboot_begin(struct job *j)
 {
     int phase = phase_of(j);
-    if (phase < 0 || !j->effect.boot) /* it is over, or not wanted any more */
+    if (phase < 0 || !j->effect.boot) /* it is over, or no longer wanted */
         job_drop(j);
     else if (j->progress.step == STEP_ASKING &&
-             j->asked_at.ns == 0) /* somebody's request may be on its way */
+             j->asked_at.ns == 0) /* a request of another driver may be under way */
         job_sleep(j, PHASE_LIST, j->o->pace.poll);
     else
         job_queue(j, (enum job_phase)phase);
@@ -123,7 +122,7 @@ static void add_part(struct text *t, const char *key, const char *value)
     text_add_json(t, value);
 }
 
-/* PUT replaces all that BSS has of a node; PATCH changes what is named. */
+/* PUT replaces all parameters of a node in BSS; PATCH changes the named ones. */
 static void put_image(struct job *j, const char *method)
 {
     CLEANUP_TEXT struct text body = {0};
@@ -165,11 +164,11 @@ static void reboot_ask(struct job *j)
     struct err e = {0};
     const struct ochami_sink *sink = &j->o->sink;
     int may = sink->may_reboot(sink->arg, j->node, j->effect.boot ? j->effect.boot : "", &e);
-    if (may == -ESTALE) { /* it is being found out */
+    if (may == -ESTALE) { /* the answer is being found out */
         job_sleep(j, PHASE_LIST, span_ms(LOOK_AGAIN_MS));
         return;
     }
-    if (may == -EAGAIN) { /* somebody else may restart it meanwhile: the list says it */
+    if (may == -EAGAIN) { /* somebody else may restart it meanwhile; the list shows it */
         job_sleep(j, PHASE_LIST, j->o->pace.poll);
         return;
     }
@@ -194,7 +193,7 @@ static void read_transition(struct job *j, const char *id)
     job_call(j, "GET", path.s, NULL);
 }
 
-/* None of them is this node's: it is asked for, when the record says so. */
+/* None of them is this node's: ask for one when the record says so. */
 static void next_candidate(struct job *j)
 {
     if (j->n_candidates > 0) {
@@ -281,7 +280,7 @@ static void on_asked(struct job *j, const struct answer *a)
     if (a->is_refused) {
         reboot_report(j, STEP_REFUSED, a->detail);
     } else if (started_read(a->body, a->len, id, &e) < 0) {
-        job_fault(j, PHASE_LIST, &e); /* it may have begun: the list says it */
+        job_fault(j, PHASE_LIST, &e); /* it may have begun; the list shows it */
     } else {
         transitions_know(j->o, id, j->effect.xname);
         take_transition(j, id);
@@ -307,7 +306,7 @@ static void on_poll(struct job *j, const struct answer *a)
     }
 }
 
-/* Why it cannot be tried at all; NULL when it can. */
+/* Why a try is impossible; NULL when it is possible. */
 static const char *reboot_obstacle(const struct job *j)
 {
     bool is_image = j->phase == PHASE_BOOT_LOOK || j->phase == PHASE_BOOT_PUT;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Redfish, over HTTPS with the user's password. From the root the links lead to the system, for no two
- * vendors name it alike; what it may be asked to do stands in it, or in the action's own info.
+ * Redfish, over HTTPS with the user's password. Links lead from the root to the system, because no two
+ * vendors name it alike. The permitted actions are in the system itself, or in the action's own info.
  *
- * Where PowerCycle is not allowed, a cycle is ForceOff, and On when the power is off: ForceRestart resets the
- * processors and leaves the power of GPUs and of the BMC's other devices as it is. Who is killed in between
- * has left the node off, which whoever takes up the operation sees (operate.c).
+ * When PowerCycle is not permitted, a cycle is ForceOff, and On when the power is off: ForceRestart resets
+ * only the processors, and not the power of GPUs and other devices. A process that is killed in between
+ * leaves the node off; the process that takes up the operation finds that out (operate.c).
  *
- * What changes something is sent once: a second one after an answer that was lost could be a second cycle.
+ * A command that changes something is sent once: a second one after a lost answer could be a second cycle.
  */
 #include "driver/power.h"
 #include "driver/redfish_read.h"
@@ -26,7 +26,7 @@ enum at {
     AT_RESET,
     AT_TASK,
     AT_SETTLE,
-    AT_MANAGER, /* from here on what a look asks for beside the system, and does without */
+    AT_MANAGER, /* the following parts of a look are optional */
     AT_LOGS,
     AT_LOG,
     AT_ENTRIES
@@ -36,10 +36,10 @@ struct redfish {
     char *base; /* the address without a slash at its end */
     enum at at;
     redfish_path system, task;
-    redfish_path logs; /* the manager's */
+    redfish_path logs; /* of the manager */
     struct redfish_system state;
     bool is_boot_set, is_boot_anew;
-    bool is_half; /* of a cycle in two: it is switched on when it is off */
+    bool is_half; /* first half of a cycle: it is switched on when it is off */
 };
 
 static void on_answer(void *arg, int status, const char *body, size_t len, const struct err *why);
@@ -78,8 +78,9 @@ static void redfish_reset(struct power *p, enum reset_type type)
     redfish_ask(p, AT_RESET, "POST", p->redfish->state.target, body.s);
 }
 
-/* What begins a restart: of the three the first that it allows, ForceOff only where it allows On, too. One
- * that does not say what it allows is asked for the first; one that allows none of them for ForceOff. */
+/* The action that begins a restart: the first of the three that the system permits, ForceOff only when it
+ * also permits On. A system that does not list its actions gets the first one; a system that permits none of
+ * them gets ForceOff. */
 static enum reset_type redfish_choose(const struct redfish *r, const enum reset_type order[static 3])
 {
     unsigned allowed = r->state.allowed;
@@ -160,8 +161,8 @@ static void look_begin(struct power *p)
         look_at_logs(p);
 }
 
-/* What a look asked for beside the system was not answered, or makes no sense: the rest may be. A BMC that
- * does not answer at all is not waited for any longer. */
+/* An optional part of a look failed; later parts may work. A BMC that does not answer at all is not asked
+ * further. */
 static void look_lacks(struct power *p, bool is_silent)
 {
     bool is_manager = p->redfish->at == AT_MANAGER;
@@ -258,7 +259,7 @@ static void take_state(struct power *p, const char *body, size_t len)
     }
 }
 
-/* What was asked for goes on behind a task, when it says 202. */
+/* With status 202 the action continues as a task. */
 static void take_reset(struct power *p, int status, const char *body, size_t len)
 {
     struct redfish *r = p->redfish;
@@ -322,8 +323,7 @@ static void redfish_take(struct power *p, int status, const char *body, size_t l
         power_end(p, NULL, &e);
 }
 
-/* A task that is over may be forgotten; a system that changed since it was looked at is looked at once more.
- */
+/* A finished task may be forgotten. A system that has changed since the look is looked at once more. */
 static void take_refusal(struct power *p, int status, const char *body, size_t len)
 {
     struct redfish *r = p->redfish;
@@ -341,7 +341,7 @@ static void take_refusal(struct power *p, int status, const char *body, size_t l
     }
 }
 
-/* A BMC that is busy with the power may be away for a while: by then it was asked already. */
+/* A BMC that is busy with the power may be away for a while; it has the command by then. */
 static void on_answer(void *arg, int status, const char *body, size_t len, const struct err *why)
 {
     struct power *p = arg;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ const char *reset_name(enum reset_type t)
 
 bool redfish_take_path(const char *base, const char *text, redfish_path out)
 {
+    assert(base && out);
     size_t n = strlen(base);
     if (n && strncmp(text, base, n) == 0)
         text += n;
@@ -66,7 +68,7 @@ int redfish_read_root(const char *body, size_t len, redfish_path systems, struct
     return rc < 0 ? err_wrap(e, rc, "its systems") : 0;
 }
 
-/* What stands between the last two slashes, or behind the last: *len bytes. */
+/* The text between the last two slashes, or after the last one: *len bytes. */
 static const char *name_of(const char *path, size_t *len)
 {
     size_t n = strlen(path);
@@ -124,8 +126,8 @@ static int take_power(const json_t *o, bool *is_on, struct err *e)
     return err_set(e, -EPROTO, "the BMC says nothing of the power, or \"%.40s\"", power);
 }
 
-/* Its firmware is written, it is tested, or somebody took it aside. "Disabled" is what some say when it is
- * off. */
+/* Its firmware is being written, it is being tested, or somebody took it out of service. Some BMCs say
+ * "Disabled" when it is off. */
 static void take_held(const json_t *o, char out[static 16])
 {
     static const char *const states[] = {"Updating", "InTest", "Quiesced"};
@@ -142,7 +144,7 @@ static void add_words(struct text *words, const char *said)
     text_add_bytes(words, line, text_line(line, sizeof line, said));
 }
 
-/* One that is null or empty is there, and does not say which it is. */
+/* A member that is null or empty exists, with an unknown version. */
 static void take_version(const json_t *o, const char *key, struct redfish_version *out)
 {
     const char *text = json_text(o, key);
@@ -229,7 +231,7 @@ struct entry {
     const json_t *o;
 };
 
-/* Some list the newest first: the time says, and their place where it is the same. */
+/* Some list the newest first: the time decides, and the position when times are equal. */
 static int by_time(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/request.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ static void number_write(struct text *t, uint64_t n)
 
 void request_write(struct span deadline, const char *const *words, struct text *t)
 {
+    assert(words && words[0]);
     int64_t s = (span_to_ms(deadline) + 999) / 1000;
     word_write(t, magic);
     number_write(t, s < 1 ? 1 : s > REQUEST_SECONDS_MAX ? REQUEST_SECONDS_MAX : (uint64_t)s);
@@ -39,7 +41,7 @@ void request_write_answer(const struct request_answer *a, struct text *t)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* The next word, or NULL behind the last. The last byte of all is zero. */
+/* The next word, or NULL after the last. The last byte of all is zero. */
 static const char *word_next(const char **at, const char *end)
 {
     const char *word = *at;
@@ -63,6 +65,7 @@ static int bytes_check(const char *bytes, size_t len, struct err *e)
 
 int request_parse(const char *bytes, size_t len, struct request *r, struct err *e)
 {
+    assert(bytes && r);
     const char *at = bytes, *end = bytes + len;
     uint64_t seconds;
     *r = (struct request){0};

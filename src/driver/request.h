@@ -38,10 +38,10 @@ struct request {
     const char *args[REQUEST_ARGS_MAX + 1]; /* NULL behind the last */
 };
 
-/* Appends the packet for words, the action and its arguments, which end with NULL. */
+/* Appends the packet for words: the action and its arguments, ending with NULL. */
 void request_write(struct span deadline, const char *const *words, struct text *t);
-/* The strings of *r lie in bytes. -EINVAL for what is no request; -E2BIG for one that is too long. No word
- * has a control character, but for a tab. */
+/* The strings of *r lie in bytes. -EINVAL for a malformed request; -E2BIG for one that is too long. No word
+ * has a control character except a tab. */
 int request_parse(const char *bytes, size_t len, struct request *r, struct err *e);
 
 enum request_end { REQUEST_ENDED, REQUEST_KILLED, REQUEST_REFUSED };
@@ -49,12 +49,12 @@ enum request_end { REQUEST_ENDED, REQUEST_KILLED, REQUEST_REFUSED };
 struct request_answer {
     enum request_end end;
     int number;      /* the exit status, or the signal */
-    const char *why; /* it was refused: a sentence; "" otherwise */
+    const char *why; /* a sentence when it was refused; "" otherwise */
 };
 
 /* Appends the packet. */
 void request_write_answer(const struct request_answer *a, struct text *t);
-/* a->why lies in bytes. -EPROTO for what is no answer. */
+/* a->why lies in bytes. -EPROTO for a malformed answer. */
 int request_parse_answer(const char *bytes, size_t len, struct request_answer *a, struct err *e);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * One turn: read nodes (slurm_reading.c), plan a step for each (slurm_plan.c), note in the records what is
  * about to be written, write, read again (slurm_writing.c). A step counts when the next reading shows it. So
- * there is one state, Slurm's; nothing is remembered of a write but that it was tried.
+ * Slurm's state is the only one; about a write nothing is remembered except that it was tried.
  *
- * The nodes of which there is anything to know but what Slurm says are in a list of their own (`open`), and
- * only they are looked through each time. At most one call is under way; whatever ends takes the next turn.
+ * Nodes about which there is more to know than Slurm's answer are in a list of their own (`open`), and only
+ * this list is searched each time. At most one call is under way; whatever ends takes the next turn.
  */
 #include "driver/slurm_inside.h"
 
@@ -19,9 +19,9 @@
 #include <utlist.h>
 
 enum {
-    SAY_AGAIN_S = 30, /* a result that did not come back as a record */
+    SAY_AGAIN_S = 30, /* how soon a result is repeated that did not come back as a record */
     RETRY_MAX_S = 60,
-    LIST_NODES_MAX = 4096, /* of one call: an argument has a limit */
+    LIST_NODES_MAX = 4096, /* nodes in one call: an argument has a limit */
     LIST_BYTES_MAX = 96 << 10,
 };
 
@@ -85,7 +85,7 @@ bool node_ask(struct slurm *s, struct node *n)
                     strcmp(w.mark.claim, n->want.mark.claim) != 0 ||
                     strcmp(w.mark.problem, n->want.mark.problem) != 0 ||
                     strcmp(w.reason, n->want.reason) != 0;
-    n->want = w; /* avoid is looked at when the node is read next */
+    n->want = w; /* `avoid` is examined at the next reading of the node */
     if (is_other)
         node_open(s, n);
     return is_other;
@@ -103,7 +103,7 @@ bool node_is_pasted(const struct slurm *s, const struct node *n, const char *rea
     if (!slurm_read_mark(reason, s->conf.owner, &mark) || has_claim(n, mark.claim))
         return false;
     if (n->was_pasted && strcmp(reason, n->row.reason) == 0)
-        return true; /* also when that claim is over */
+        return true; /* even when that claim is over */
     DL_FOREACH2(s->open, other, next_open)
     {
         if (other != n && has_claim(other, mark.claim))
@@ -120,7 +120,7 @@ void node_say(struct slurm *s, struct node *n)
     CLEANUP_FREE char *done = mem_dup(n->said);
     text_printf(&key, "%s%s", key_prefix, n->name);
     n->said_at = mono_now();
-    s->sink.result(s->sink.arg, key.s, done); /* which may bring the record at once */
+    s->sink.result(s->sink.arg, key.s, done); /* the sink may return the record at once */
 }
 
 /* --- trouble --------------------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static void wake_at(struct slurm *s, struct mono at)
         uv_timer_start(s->timer, on_timer, ms, 0);
 }
 
-/* The next time that there is something to do without being told. */
+/* Sleeps until there is something to do without being told. */
 static void sleep_on(struct slurm *s)
 {
     struct mono next = s->due;
@@ -257,7 +257,8 @@ void slurm_turn(struct slurm *s)
     struct mono now = mono_now();
     if (uv_is_active((uv_handle_t *)s->slices) || !s->conf.scontrol)
         return;
-    if (slurm_call_is_busy(s->call)) { /* its end is the next turn, but one that cannot be killed has none */
+    if (slurm_call_is_busy(s->call)) { /* the end of a call is the next turn, but a call that cannot be killed
+                                          has no end */
         wake_at(s, mono_add(now, span_s(RETRY_S)));
         return;
     }
@@ -349,7 +350,7 @@ void slurm_effect(struct slurm *s, const char *key, const char *value)
     free(STEAL(n->said));
     n->record = (struct slurm_record){0};
     if (value && slurm_record_read(value, &n->record, &e) < 0)
-        log_warn("%s: %s", key, e.msg); /* what Slurm shows says whose it is all the same */
+        log_warn("%s: %s", key, e.msg); /* Slurm's reason shows whose drain it is all the same */
     n->act = ACT_NOTE;                  /* to be planned anew */
     node_open(s, n);
     wake_at(s, mono_now());
@@ -360,7 +361,7 @@ void slurm_changed(struct slurm *s, const struct hostlist *nodes)
     for (size_t i = 0; i < nodes->n; i++) {
         struct slurm_want want = {0};
         struct node *n = node_find(s, nodes->names[i]);
-        if (!n) { /* Slurm does not have it, or was not read yet */
+        if (!n) { /* Slurm does not have it, or it was not read yet */
             s->sink.wanted(s->sink.arg, nodes->names[i], &want);
             if (slurm_wish_of(&want) == WISH_NOTHING)
                 continue;

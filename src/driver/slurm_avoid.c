@@ -21,7 +21,7 @@ static const char *find_mark(const char *features, uint64_t *weight)
     return NULL;
 }
 
-/* The features without any mark; false when they do not fit. */
+/* The features without marks; false when they do not fit. */
 static bool copy_others(const char *features, struct text *out)
 {
     for (const char *f = features; *f; f += strcspn(f, ","), f += *f == ',') {

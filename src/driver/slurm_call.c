@@ -30,8 +30,8 @@ bool slurm_call_is_busy(const struct slurm_call *c)
     return c->run != NULL;
 }
 
-/* Before on_done, so that it may start the next; of one that cannot be killed perhaps never: it stays the
- * only one. */
+/* Called before on_done, so that it may start the next call. A call that cannot be killed may never end: then
+ * no other one starts. */
 static void on_gone(void *arg)
 {
     struct slurm_call *c = arg;
@@ -48,7 +48,8 @@ int slurm_call_start(struct slurm_call *c, const char *program, const char *cons
                      const char *conf_file, struct span deadline, slurm_call_done_fn *done, void *arg,
                      struct err *e)
 {
-    /* Of Slurm's own variables it inherits only what says where and who. */
+    assert(program && args && done);
+    /* Of Slurm's own variables it inherits only those about place and user. */
     static const char *const unset[] = {"SLURM_CLUSTERS", NULL};
     const char *argv[ARGS_MAX + 1] = {program}, *ask[ARGS_MAX + 2] = {"slurm", args[0]};
     CLEANUP_TEXT struct text conf = {0};

@@ -65,7 +65,7 @@ static void add_file(int fd, off_t at, struct text *t)
     }
 }
 
-/* One that was rotated since goes on under its name. */
+/* A log that was rotated since is read on under its name. */
 char *slurm_log_since(const struct slurm_log *l)
 {
     struct text t = {0};
@@ -93,7 +93,7 @@ void slurm_log_place(const struct slurm_log *l, char out[static SLURM_LOG_PLACE_
     close(fd);
 }
 
-/* Of one that was rotated since, all of the new file. */
+/* Of a log that was rotated since, all of the new file. */
 char *slurm_log_from(const struct slurm_log *l, const char *place)
 {
     struct text t = {0};
@@ -109,7 +109,7 @@ char *slurm_log_from(const struct slurm_log *l, const char *place)
     return text_take(&t);
 }
 
-/* What stands behind "update_node: node NAME WHAT " in a line of the log; NULL: it is another line. */
+/* The text after "update_node: node NAME WHAT " in a line of the log; NULL for another line. */
 static const char *find_words(const char *line, size_t len, const char *node, const char *what)
 {
     CLEANUP_TEXT struct text key = {0};
@@ -123,11 +123,11 @@ static bool slurm_log_starts(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* What became of the writes to a node, so far. */
+/* The fate of the writes to a node, so far. */
 struct trace {
-    struct slurm_lost theirs; /* it stands; reason "": none does */
-    struct slurm_lost lost;   /* by a write of ours */
-    bool is_ours;             /* a reason of ours is the last line: the state behind it is ours, too */
+    struct slurm_lost theirs; /* somebody's reason that stands; reason "": none */
+    struct slurm_lost lost;   /* overwritten by us */
+    bool is_ours;             /* the last line sets our reason: the state after it is ours too */
 };
 
 static void take_reason(struct trace *t, const char *reason, const char *owner, const char *restored)

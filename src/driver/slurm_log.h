@@ -9,10 +9,9 @@
 #include <sys/types.h>
 
 /*
- * slurmctld's own log, read where it lies on this machine. slurmctld compares nothing when it is written to,
- * and keeps no reason that was written over; but its log has each write, in the order in which they were
- * taken. So a drain of somebody's that landed in the moment of a write of ours, and was lost by it, is found
- * there.
+ * slurmctld's own log, when it is on this machine. slurmctld takes every write without a comparison, and
+ * forgets a reason that is overwritten; but its log has each write, in order. So it shows a drain that
+ * somebody made at the moment of our write and that our write overwrote.
  */
 
 enum { SLURM_LOG_PATH_BYTES = 1024 };
@@ -23,24 +22,24 @@ struct slurm_log {
     off_t at;
 };
 
-/* Of `scontrol show config`; "" when it names none. */
+/* Finds the path in `scontrol show config`; "" when there is none. */
 void slurm_read_log_path(const char *config, char out[static SLURM_LOG_PATH_BYTES]);
 
-/* From here on. False: it cannot be read here. */
+/* Sets the mark at the present end. False: the log cannot be read here. */
 bool slurm_log_mark(struct slurm_log *l);
-/* What was written since the mark, which stays; NULL: nobody knows. The caller frees it. */
+/* The text since the mark, which stays; NULL when it cannot be read. The caller frees it. */
 char *slurm_log_since(const struct slurm_log *l);
 void slurm_log_close(struct slurm_log *l);
 
-/* Where it ends now, as text that outlives this process; "" when it cannot be read here. */
+/* The present end, as text that outlives this process; "" when it cannot be read here. */
 enum { SLURM_LOG_PLACE_BYTES = 48 };
 void slurm_log_place(const struct slurm_log *l, char out[static SLURM_LOG_PLACE_BYTES]);
-/* What was written since that place; NULL when nobody knows. The caller frees it. */
+/* The text since that place; NULL when it cannot be read. The caller frees it. */
 char *slurm_log_from(const struct slurm_log *l, const char *place);
 
-/* Whether the log has a write to this node by somebody that a write of ours undid, and that does not stand
- * again. Ours are known by the reason that each of them sets, an undrain's too. restored: the reason of
- * somebody's that we put back since, or NULL. */
+/* Whether the log has a write to this node by somebody that our write undid, and that does not stand again.
+ * Our writes are known by the reason that each of them sets, also an undrain. restored: somebody's reason
+ * that we have restored since, or NULL. */
 bool slurm_log_lost(const char *log, const char *node, const char *owner, const char *restored,
                     struct slurm_lost *out);
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two rules make it safe to be killed anywhere. What is about to be written stands in the record first
- * (draining, undraining, reservation), so that whoever takes over knows whose it is. And a step is taken back
- * or finished by looking at Slurm, never by remembering.
+ * Two rules make it safe to be killed anywhere. What is about to be written is in the record first (draining,
+ * undraining, reservation), so that a successor knows whose it is. And a step is taken back or finished by
+ * looking at Slurm, never by remembering.
  *
- * Between drain and reservation there is never a gap in which work could start: a drain is only taken back
- * for an examination when the reservation was seen, and a reservation is only deleted when the drain was
- * seen, or nothing is wanted any more.
+ * Between drain and reservation there is never a gap in which work could start: a drain is taken back for an
+ * examination only when the reservation was seen, and a reservation is deleted only when the drain was seen,
+ * or nothing is wanted any more.
  */
 #include "driver/slurm_plan.h"
 
 #include "base/json.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static struct slurm_step slurm_plan_act(enum slurm_act a)
     return (struct slurm_step){.act = a};
 }
 
-/* The record becomes this, or is so already and `then` follows. */
+/* Sets the record to this state; when it has it already, `then` follows. */
 static struct slurm_step slurm_plan_note(const struct slurm_case *c, enum slurm_record_state state,
                                          struct slurm_step then)
 {
@@ -39,7 +40,7 @@ static struct slurm_step note_guard(const struct slurm_case *c, bool has_guard)
     return (struct slurm_step){.act = ACT_NOTE, .record = state, .has_guard = has_guard, .keeps_claim = true};
 }
 
-/* The reservation is not wanted (any more). */
+/* The reservation is no longer wanted. */
 static struct slurm_step lift_guard(const struct slurm_case *c)
 {
     if (c->guard == GUARD_OURS)
@@ -81,8 +82,8 @@ static struct slurm_step plan_release(const struct slurm_case *c)
 
 static struct slurm_step plan_held(const struct slurm_case *c)
 {
-    /* A slurmctld that started anew and has the drain: from now on it is measured by that one. And a reboot
-     * takes the drain away when it is over, where its nextstate says so. */
+    /* After a restart, slurmctld has the drain: from now on its new start counts. A reboot removes the drain
+     * at its end when its nextstate says so. */
     bool is_noted = c->record == RECORD_DRAINED && c->is_claim && !c->is_another_slurmctld &&
                     c->had_reboot == c->is_rebooting;
     if (!is_noted)
@@ -97,26 +98,26 @@ static struct slurm_step plan_drain(const struct slurm_case *c)
 {
     if (c->hold == HOLD_WANTED)
         return plan_held(c);
-    /* Its words are of another problem: the record says already whose it is, and that it stood. */
+    /* Its words are about another problem; the record says already whose it is, and that it stood. */
     if (c->hold == HOLD_STALE && c->record == RECORD_DRAINED && c->is_claim)
         return slurm_plan_act(ACT_DRAIN);
     if (c->record == RECORD_OVERRIDDEN && c->is_claim)
         return lift_guard(c);
     if (c->hold == HOLD_FOREIGN)
         return slurm_plan_note(c, RECORD_FOREIGN, lift_guard(c));
-    /* It stood, and nothing but a slurmctld that lost its state or the end of a reboot could have taken it:
-     * somebody took it back. */
+    /* It stood, and only a slurmctld that lost its state, or the end of a reboot, could have removed it
+     * otherwise: somebody took it back. */
     bool is_gone = c->hold == HOLD_NONE || c->hold == HOLD_REST;
     if (is_gone && c->record == RECORD_DRAINED && c->is_claim && !c->is_another_slurmctld && !c->had_reboot)
         return (struct slurm_step){
             .act = ACT_NOTE, .record = RECORD_OVERRIDDEN, .has_guard = c->has_guard, .is_overridden = true};
-    /* What Fettle has begun it ends: a drain that an examination took back comes again. */
+    /* Fettle ends what it began: a drain that was taken back for an examination comes again. */
     if (c->is_kept && (c->record == RECORD_NONE || c->record == RECORD_FOREIGN))
         return wait;
     return slurm_plan_note(c, RECORD_DRAINING, slurm_plan_act(ACT_DRAIN));
 }
 
-/* It was seen to stand, and nobody but a person, or a slurmctld that lost its state, deletes it. */
+/* It was seen, and only a person, or a slurmctld that lost its state, deletes it. */
 static bool is_deleted(const struct slurm_case *c)
 {
     bool stood =
@@ -124,7 +125,7 @@ static bool is_deleted(const struct slurm_case *c)
     return c->guard == GUARD_NONE && stood && c->has_guard && c->is_claim && !c->is_another_slurmctld;
 }
 
-/* The guard stands: from now on it is known that it stood. */
+/* The reservation stands: note that it was seen. */
 static struct slurm_step note_stands(const struct slurm_case *c, enum slurm_record_state state,
                                      struct slurm_step then)
 {
@@ -139,7 +140,7 @@ static struct slurm_step plan_reserve(const struct slurm_case *c)
         return wait;
     if (!c->has_guard)
         return note_guard(c, true);
-    if (is_deleted(c)) /* a person's word: it stays drained, and is not examined */
+    if (is_deleted(c)) /* a person decided: the node stays drained, and is not examined */
         return (struct slurm_step){
             .act = ACT_NOTE, .record = c->record, .is_refused = true, .keeps_claim = true};
     if (c->guard == GUARD_NONE)
@@ -149,7 +150,7 @@ static struct slurm_step plan_reserve(const struct slurm_case *c)
     return note_stands(c, c->hold == HOLD_FOREIGN ? RECORD_FOREIGN : RECORD_RESERVED, nothing);
 }
 
-/* The examination whose reservation was deleted is over: the next one may have one. */
+/* The examination whose reservation was deleted is over: the next one may have a reservation. */
 static struct slurm_step forget_refusal(const struct slurm_case *c, struct slurm_step then)
 {
     if (!c->is_refused || then.act != ACT_NOTHING)
@@ -158,7 +159,7 @@ static struct slurm_step forget_refusal(const struct slurm_case *c, struct slurm
         .act = ACT_NOTE, .record = c->record, .has_guard = c->has_guard, .keeps_claim = true};
 }
 
-/* What we undid comes first: meanwhile the node is held by nobody, and a person believes that it is. */
+/* What we undid comes first: until then nobody holds the node, though a person believes that it is held. */
 static struct slurm_step plan_lost(const struct slurm_case *c)
 {
     if (c->hold != HOLD_FOREIGN)
@@ -204,6 +205,7 @@ static const char *const record_names[] = {
 
 const char *slurm_record_name(enum slurm_record_state s)
 {
+    assert((size_t)s < sizeof record_names / sizeof *record_names);
     return record_names[s];
 }
 
@@ -214,6 +216,7 @@ const char *slurm_act_name(enum slurm_act a)
         [ACT_RESERVE] = "reserve", [ACT_UNRESERVE] = "unreserve", [ACT_UNDRAIN] = "undrain",
         [ACT_RETURN] = "return",   [ACT_WAIT] = "wait",           [ACT_NOTHING] = "-",
     };
+    assert((size_t)a < sizeof names / sizeof *names);
     return names[a];
 }
 
@@ -288,6 +291,7 @@ int slurm_record_read(const char *value, struct slurm_record *out, struct err *e
 
 char *slurm_record_write(const struct slurm_record *r, int64_t at_ns)
 {
+    assert(r);
     struct text t = {0};
     if (r->state == RECORD_NONE) {
         text_add(&t, "null");

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * What follows of a node, from what is wanted, what its record says and what Slurm says: one step. It is
- * carried out and looked at again, until there is nothing left to do; a driver that is killed between two
- * steps goes on with the next. Pure.
+ * The next step for a node, from its wanted state, its record and Slurm's answer. The step is carried out and
+ * the node looked at again, until there is nothing left to do; a driver that is killed between two steps
+ * continues with the next. Pure.
  */
 
 enum slurm_wish { WISH_NOTHING, WISH_DRAIN, WISH_RESERVE };
@@ -28,12 +28,12 @@ enum slurm_record_state {
     RECORD_RESERVED /* not drained; only the reservation */
 };
 
-/* What holds the node out of Slurm's hands. */
+/* What keeps the node out of service in Slurm. */
 enum slurm_hold {
     HOLD_NONE,
     HOLD_WANTED, /* drained, with a reason of Fettle's for the claim that wants it */
     HOLD_STALE,  /* drained, with a reason of Fettle's for another claim, or with another problem */
-    HOLD_REST,   /* down, not drained any more, with a reason of Fettle's */
+    HOLD_REST,   /* down, no longer drained, with a reason of Fettle's */
     HOLD_FOREIGN /* drained, down or failing, with a reason of somebody else's */
 };
 
@@ -48,50 +48,49 @@ enum slurm_guard { GUARD_UNREAD, GUARD_NONE, GUARD_OURS, GUARD_FOREIGN }; /* sus
 struct slurm_case {
     enum slurm_wish wish;
     enum slurm_record_state record;
-    bool is_claim;   /* the record is of the claim that wants something now */
+    bool is_claim;   /* the record is for the claim that wants something now */
     bool has_guard;  /* the record's `reservation` */
     bool is_refused; /* the record's `refused`: a person deleted the reservation of this examination */
     bool is_known;
     enum slurm_hold hold;
     enum slurm_ground ground;
     enum slurm_guard guard;
-    bool is_rebooting; /* somebody reboots it in Slurm */
-    bool had_reboot;   /* the record's `reboot`: they did when its drain stood last */
-    bool is_lost; /* the record's `lost`: a write of ours undid one of somebody's, which is to be put back */
-    bool is_kept; /* in somebody's maintenance reservation, and it is Fettle that wants to drain it */
-    /* It started anew since what the record has (the drain, the reservation) stood last, or that was never
-     * seen to stand. */
+    bool is_rebooting; /* somebody is rebooting it in Slurm */
+    bool had_reboot;   /* the record's `reboot`: somebody was rebooting it when its drain last stood */
+    bool is_lost;      /* the record's `lost`: our write undid somebody's, which must be restored */
+    bool is_kept;      /* it is in somebody's maintenance reservation, and only Fettle wants to drain it */
+    /* It was restarted since the record's drain or reservation was last seen, or that was never seen. */
     bool is_another_slurmctld;
 };
 
-/* The order is the order in which they are carried out. */
+/* In the order in which they are carried out. */
 enum slurm_act {
     ACT_NOTE,    /* the record becomes `record`, `has_guard`; nothing is written into Slurm */
-    ACT_RESTORE, /* write again what a write of ours undid, in its own words */
+    ACT_RESTORE, /* repeat, in its own words, what our write undid */
     ACT_DRAIN,
     ACT_RESERVE,
     ACT_UNRESERVE,
     ACT_UNDRAIN,
     ACT_RETURN, /* undrain a node that is down: its reason becomes Slurm's own "Not responding" again */
-    ACT_WAIT,   /* something is to be done that cannot be done now */
-    ACT_NOTHING /* Slurm says what is wanted, or somebody who may say otherwise */
+    ACT_WAIT,   /* something must be done that cannot be done now */
+    ACT_NOTHING /* Slurm agrees with the wanted state, or somebody else decides */
 };
 
 struct slurm_step {
     enum slurm_act act;
-    enum slurm_record_state record; /* ACT_NOTE: RECORD_NONE, it goes */
+    enum slurm_record_state record; /* ACT_NOTE; RECORD_NONE: the record goes */
     bool has_guard, is_refused, is_rebooting;
-    bool keeps_claim;   /* the record's claim stays; else it is the one that wants something */
-    bool is_overridden; /* a person took the drain back: to be told */
-    bool is_restored;   /* what was lost stands again, or is somebody's by now: to be told; `lost` goes */
+    bool keeps_claim;   /* the record's claim stays; otherwise the claim that wants something */
+    bool is_overridden; /* a person took the drain back: report it */
+    bool is_restored;   /* the lost hold stands again, or somebody else's does: report it; `lost` goes */
 };
 
 struct slurm_step slurm_plan(const struct slurm_case *c);
 
-/* Whether it changes something in Slurm. */
+/* True when it changes something in Slurm. */
 bool slurm_act_writes(enum slurm_act a);
 
-/* A write of somebody's that one of ours undid. */
+/* Somebody's write that ours undid. */
 enum { SLURM_LOST_BYTES = 512 };
 enum slurm_lost_how { SLURM_LOST_DRAIN, SLURM_LOST_FAIL, SLURM_LOST_DOWN };
 struct slurm_lost {
@@ -104,16 +103,16 @@ struct slurm_record {
     enum slurm_record_state state;
     char claim[SLURM_CLAIM_BYTES];
     bool has_guard, is_refused;
-    bool is_rebooting; /* the drain stood, and somebody rebooted the node in Slurm */
+    bool is_rebooting; /* the drain stood, and somebody was rebooting the node in Slurm */
     struct slurm_lost lost;
-    char log[48];                /* slurm_log_place before the write that `state` says; "" for none */
-    char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain, or in `undraining`, `reserved` and
-                                    `foreign` the reservation, stood last; "" when it was not looked at */
+    char log[48];                /* slurm_log_place before the write that `state` announces; "" for none */
+    char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain (in `undraining`, `reserved` and
+                                    `foreign` the reservation) last stood; "" when it was not read */
 };
 
 /* -EINVAL with a sentence; *out is RECORD_NONE then. */
 int slurm_record_read(const char *value, struct slurm_record *out, struct err *e);
-/* The text of a `done`, "null" for RECORD_NONE; the caller frees it. at_ns: now, since 1970. */
+/* The text of a `done`, "null" for RECORD_NONE; the caller frees it. at_ns: now, nanoseconds since 1970. */
 char *slurm_record_write(const struct slurm_record *r, int64_t at_ns);
 
 /* The names of the enums, for the record, logs and tests. */

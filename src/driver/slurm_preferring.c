@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which nodes Slurm is to prefer is of no hurry: it is looked at with each reading, and written when nothing
- * else is to be. Right before, the nodes are read once more, because features are lists that others write,
- * too. What did not come about, or was refused, is tried again after REST_S.
+ * Preferences are not urgent: they are examined with each reading, and written when nothing else is to be
+ * written. The nodes are read once more right before the write, because other programs write features too. A
+ * write that failed or had no effect is repeated after REST_S.
  */
 #include "driver/slurm_inside.h"
 
@@ -34,7 +34,7 @@ static void on_written(void *arg, char *text, size_t len, const struct err *why)
         slurm_turn(s);
 }
 
-/* Those of the answer that need the same as the first that needs anything; false for none. */
+/* Gathers those of the answer that need the same as the first that needs anything; false for none. */
 static bool slurm_preferring_gather(struct slurm *s, const struct slurm_lines *now, struct slurm_avoid *first)
 {
     size_t bytes = 0;
@@ -51,7 +51,7 @@ static bool slurm_preferring_gather(struct slurm *s, const struct slurm_lines *n
             *first = plan;
         if (strcmp(plan.available, first->available) != 0 || strcmp(plan.active, first->active) != 0 ||
             strcmp(plan.weight, first->weight) != 0 || !batch_add(s, n, &bytes))
-            n->avoid_at = (struct mono){0}; /* it needs something else, and is next */
+            n->avoid_at = (struct mono){0}; /* it needs another change, and is next */
         else
             n->is_avoid_due = false;
     }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of scontrol is the only form that every version from 22.05 on writes; its JSON came later and has
- * another shape in each release. The text has no quoting. A line is "Key=Value Key=Value", and the values of
- * Reason, Comment, Extra and OS may have blanks and more "Key=" in them. What is read here stands in front of
- * those that people can write (State before Reason, Reason before Comment and Extra); where a key in question
- * is there twice, the line is not understood. Lines behind a Comment or Extra that are of no other node are
- * its own.
+ * The text of scontrol is the only form that every version from 22.05 on writes; its JSON came later and
+ * changes its shape with each release. The text has no quoting. A line is "Key=Value Key=Value", and the
+ * values of Reason, Comment, Extra and OS may have blanks and further "Key=" in them. The keys that are read
+ * here come before those that people can write (State before Reason, Reason before Comment and Extra). A line
+ * in which such a key occurs twice is not understood. Lines after a Comment or Extra that do not begin
+ * another node belong to it.
  */
 #include "driver/slurm_read.h"
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static bool read_flag(const char *s, size_t len, struct slurm_state *out)
     return false;
 }
 
-/* How long the word is without the marks behind it, which it takes. */
+/* The length of the word without the marks after it, which are read too. */
 static size_t read_marks(const char *s, size_t len, struct slurm_state *out)
 {
     for (; len > 0; len--) {
@@ -113,6 +114,7 @@ struct slurm_state slurm_read_state(const char *text)
 
 int slurm_check_answer(const char *text, size_t len, struct err *e)
 {
+    assert(text && !text[len]);
     if (len == 0)
         return err_set(e, -EPROTO, "scontrol said nothing");
     if (text[len - 1] != '\n')
@@ -136,8 +138,8 @@ static char *next_line(char **rest)
     return NULL;
 }
 
-/* Whether it ends with what people write, which may go on in lines of its own: those of a reason are joined,
- * those of the others are not. */
+/* Whether it ends with text that people write, which may continue in further lines: those of a reason are
+ * joined, those of the others are not. */
 static bool goes_on(const char *line)
 {
     return strstr(line, " Comment=") || strstr(line, " Extra=");
@@ -152,14 +154,14 @@ static void skip_to(char **rest, const char *key)
     }
 }
 
-/* Ends the value at the blank behind it. */
+/* Ends the value at the blank after it. */
 static char *cut_value(char *value)
 {
     value[strcspn(value, " ")] = '\0';
     return value;
 }
 
-/* "2026-11-21T22:31:19", in this machine's time, as scontrol writes it; ns 0: it is no time. */
+/* "2026-11-21T22:31:19", in this machine's time zone, as scontrol writes it; ns 0 for anything else. */
 static struct wall read_time(const char *text)
 {
     struct tm t = {.tm_isdst = -1};
@@ -168,7 +170,7 @@ static struct wall read_time(const char *text)
     return (struct wall){s > 0 ? span_s(s).ns : 0};
 }
 
-/* Where " [who@2026-11-21T22:31:19]" begins, which Slurm puts behind a reason; NULL for none. */
+/* The start of " [who@2026-11-21T22:31:19]", which Slurm appends to a reason; NULL for none. */
 static char *find_stamp(char *s, char **who, char **when)
 {
     for (char *at = strstr(s, " ["); at; at = strstr(at + 1, " [")) {
@@ -201,7 +203,7 @@ static void read_reason(char *reason, struct slurm_line *out)
     out->reason = reason;
 }
 
-/* Where what people write begins. */
+/* The start of the text that people write. */
 static char *free_text(char *s)
 {
     static const char *const keys[] = {" Reason=", " Comment=", " Extra="};
@@ -214,7 +216,7 @@ static char *free_text(char *s)
     return first;
 }
 
-/* The value of a key in front of what people write; "" where it is not, or stands twice. */
+/* The value of a key before the text that people write; "" when it is absent or occurs twice. */
 static char *find_value(char *line, const char *key)
 {
     char *end = free_text(line), *at = strstr(line, key);
@@ -257,6 +259,7 @@ static int read_node(char *line, struct slurm_line *out, struct err *e)
 
 int slurm_next_node(char **rest, struct slurm_line *out, struct err *e)
 {
+    assert(rest && out);
     char *line = next_line(rest);
     bool has_more = line && goes_on(line);
     int r = line ? read_node(line, out, e) : 0;
@@ -271,7 +274,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* In the order of their names, as is usual: then none is there twice. */
+/* In the order of names, as usual: then no name occurs twice. */
 static bool is_ascending(const struct slurm_lines *l)
 {
     for (size_t i = 1; i < l->n; i++)
@@ -280,7 +283,7 @@ static bool is_ascending(const struct slurm_lines *l)
     return true;
 }
 
-/* A node that is there twice: nobody can say which is right. */
+/* A node that occurs twice becomes unknown: nobody can say which line is right. */
 static void find_twins(struct slurm_lines *l)
 {
     if (is_ascending(l))
@@ -297,7 +300,7 @@ static void find_twins(struct slurm_lines *l)
 
 static void *slurm_read_room(void *list, size_t n, size_t size)
 {
-    bool is_full = (n & (n - 1)) == 0; /* it doubles */
+    bool is_full = (n & (n - 1)) == 0; /* the array doubles */
     return is_full ? mem_grow(list, (n ? 2 * n : 1) * size) : list;
 }
 
@@ -309,6 +312,7 @@ void slurm_lines_fini(struct slurm_lines *l)
 
 int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err *e)
 {
+    assert(text && !text[len]);
     *out = (struct slurm_lines){0};
     int r = slurm_check_answer(text, len, e);
     for (int more = r == 0; more > 0;) {
@@ -338,8 +342,7 @@ bool slurm_says_not_found(const char *text, const char *name)
 
 /* --- reservations, slurmctld's start --------------------------------------------------------- */
 
-/* The value of a key in a line, cut; "" when it is not there. Pieces of the line before it may be cut
- * already. */
+/* The value of a key in the line; "" when it is absent. Earlier parts of the line may be cut already. */
 static const char *take_value(char *line, const char *end, const char *key)
 {
     size_t len = strlen(key);
@@ -357,6 +360,7 @@ void slurm_reservations_fini(struct slurm_reservations *r)
 
 int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *out, struct err *e)
 {
+    assert(text && !text[len]);
     static const char none[] = "No reservations in the system", key[] = "ReservationName=";
     *out = (struct slurm_reservations){0};
     int r = slurm_check_answer(text, len, e);
@@ -410,7 +414,7 @@ void slurm_jobs_fini(struct slurm_jobs *j)
     *j = (struct slurm_jobs){0};
 }
 
-/* Three words, and a blank between. */
+/* Three words, separated by one blank. */
 static bool read_job(const char *line, size_t len, struct slurm_job *out)
 {
     size_t words[3] = {0}, n = 0;

@@ -11,12 +11,11 @@
 #include <stddef.h>
 
 /*
- * What scontrol prints, read: `scontrol -o show node`, `-o show reservation`, and slurmctld's start out of
- * `show config`. An answer that is empty, cut off or of another shape is -EPROTO with a sentence, and nothing
- * of it counts. A node whose line has a word that is not known, or that is there twice, is there and not
- * known.
+ * Parsers of scontrol's output: `scontrol -o show node`, `-o show reservation`, and slurmctld's start in
+ * `show config`. An answer that is empty, cut off or malformed is -EPROTO with a sentence, and none of it
+ * counts. A node whose line has an unknown word, or that occurs twice, is present but unknown.
  *
- * The readers cut the text in place: what they return points into it, and it must outlive them.
+ * The parsers cut the text in place: their results point into it, and it must outlive them.
  */
 
 enum slurm_base {
@@ -37,11 +36,11 @@ enum slurm_flag {
     SLURM_SILENT = 8, /* slurmd does not respond */
     SLURM_RESERVED = 16,
     SLURM_REBOOT = 32, /* asked for or under way */
-    SLURM_POWER = 64   /* off, or on its way there or back */
+    SLURM_POWER = 64   /* off, or on the way there or back */
 };
 
 struct slurm_state {
-    bool known; /* every word was understood; base and flags hold nothing otherwise */
+    bool known; /* every word was understood; otherwise base and flags are not valid */
     enum slurm_base base;
     unsigned flags;
 };
@@ -53,9 +52,9 @@ struct slurm_line {
     const char *name;
     struct slurm_state state;
     const char *state_text, *reason, *by; /* "" for none; the reason without "[by@time]" */
-    struct wall set_at;                   /* that time; ns 0: none is there */
-    const char *available, *active; /* features, with commas between; "" for none. Not kept with a row */
-    const char *weight;             /* likewise; "" where scontrol does not say it */
+    struct wall set_at;                   /* the time in it; ns 0: none */
+    const char *available, *active; /* features, separated by commas; "" for none. Not kept with a row */
+    const char *weight;             /* likewise; "" when scontrol does not say it */
 };
 
 struct slurm_lines {
@@ -64,16 +63,16 @@ struct slurm_lines {
 };
 void slurm_lines_fini(struct slurm_lines *l);
 
-/* text has len bytes and a zero byte behind them. */
+/* text has len bytes and a zero byte after them. */
 int slurm_read_nodes(char *text, size_t len, struct slurm_lines *out, struct err *e);
 
-/* The same a node at a time, for many: first whether the answer is whole; then the next node, *rest being the
- * text at first: 1, 0 at the end, or -EPROTO, and nothing of the answer counts. One that is there twice comes
- * twice. */
+/* The same one node at a time, for many nodes. First check that the answer is complete. Then each call gives
+ * the next node, *rest being the text at first: 1, 0 at the end, or -EPROTO, and none of the answer counts. A
+ * node that occurs twice comes twice. */
 int slurm_check_answer(const char *text, size_t len, struct err *e);
 int slurm_next_node(char **rest, struct slurm_line *out, struct err *e);
 
-/* Whether scontrol says in so many words that Slurm has no node of this name. */
+/* Whether scontrol says explicitly that Slurm has no node of this name. */
 bool slurm_says_not_found(const char *text, const char *name);
 
 struct slurm_reservation {
@@ -87,12 +86,12 @@ struct slurm_reservations {
 void slurm_reservations_fini(struct slurm_reservations *r);
 int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *out, struct err *e);
 
-/* When slurmctld started, as it says it; text is compared and never counted with. */
+/* When slurmctld started, in its own words: for comparison only. */
 enum { SLURM_BOOT_BYTES = 40 };
 int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYTES], struct err *e);
 
 /* Jobs, as `squeue --noheader --format="%A %u %N"` prints them: a number, a user and nodes in a line. -EPROTO
- * for anything else. A user may call a job whatever he wants, so its name is not asked for. */
+ * for anything else. The name of a job is not asked for, because users choose it freely. */
 struct slurm_job {
     char id[11], user[64]; /* digits; cut where it is longer */
     struct hostlist nodes;

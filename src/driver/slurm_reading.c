@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The regular reading is of all nodes, and is three calls: the nodes; the reservations; slurmctld's start, by
- * which what somebody took back is told from what slurmctld lost (it acknowledges from memory, and saves
- * every few seconds). Between two of them only the nodes of which something is to be decided or was written
- * are read, by name, and of the rest what they need. Where that does not say all that it was asked for, there
- * is another regular one.
+ * A regular reading covers all nodes and needs three calls: the nodes; the reservations; slurmctld's start.
+ * The start distinguishes what somebody took back from what slurmctld lost (it acknowledges from memory, and
+ * saves every few seconds). Between two regular readings only nodes with a pending decision or write are
+ * read, by name, and of the rest only what they need. When such an answer is incomplete, another regular
+ * reading follows.
  *
- * Ten thousand nodes are no matter of one turn of the loop: a regular reading is taken in and told SLICE
- * nodes at a time, and until its end nothing is planned.
+ * Ten thousand nodes are too many for one turn of the loop: a regular reading is taken in and reported SLICE
+ * nodes at a time, and nothing is planned before its end.
  *
- * A list that lacks a node may have lost it. Of one that is wanted out of service Slurm is asked by name;
- * only when it says that there is no such node, there is none.
+ * A list that lacks a node may have lost it. Slurm is asked by name for a missing node that is wanted out of
+ * service; only its explicit answer means that there is no such node.
  */
 #include "driver/slurm_inside.h"
 
@@ -24,7 +24,7 @@
 
 enum {
     SLICE = 256,     /* nodes in a turn of the loop */
-    NAMED_MAX = 256, /* so many are read by name; where more are to be read, all are */
+    NAMED_MAX = 256, /* the most nodes that are read by name; for more, all are read */
 };
 
 /* --- slices ---------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static void on_slice(uv_idle_t *idle)
     s->end(s);
 }
 
-/* Each node, then the end; nothing is begun meanwhile. */
+/* Visits each node, then calls the end; nothing else begins meanwhile. */
 static void walk_nodes(struct slurm *s, node_each_fn *each, node_end_fn *end)
 {
     s->at = s->nodes;
@@ -97,15 +97,15 @@ void reading_fail(struct slurm *s, const struct err *why)
     walk_nodes(s, fail_one, end_failed);
 }
 
-/* With a node that Slurm does not have any more went what stood there: one that comes back by its name has
- * nothing of it. What a person took back stays so while it is wanted. */
+/* A node that Slurm no longer has took its entries with it, so one that comes back by this name has none of
+ * them. A person's decision to take it back stands while the claim does. */
 static bool is_gone(const struct node *n)
 {
     bool is_persons = n->record.state == RECORD_OVERRIDDEN || n->record.is_refused;
     return !node_is_wanted(n) || (n->is_absent && !is_persons);
 }
 
-/* A node that Slurm does not have any more, or that nobody ever wanted anything of. */
+/* Removes a node that Slurm no longer has, or of which nothing was ever wanted. */
 static void slurm_reading_sweep(struct slurm *s)
 {
     struct node *n, *next;
@@ -124,7 +124,7 @@ static void slurm_reading_sweep(struct slurm *s)
     }
 }
 
-/* There is nothing to know of it but what Slurm says. */
+/* There is nothing to know about it but Slurm's answer. */
 static bool is_settled(const struct node *n)
 {
     return n->line && !n->is_asked && n->act == ACT_NOTHING && n->record.state == RECORD_NONE &&
@@ -132,7 +132,7 @@ static bool is_settled(const struct node *n)
            !n->is_avoid_due && n->guard != GUARD_OURS;
 }
 
-/* Its reading is over: it is told, and what follows of it is planned. */
+/* Its reading is complete: it is reported, and what follows is planned. */
 static void finish_one(struct slurm *s, struct node *n)
 {
     if (n->line)
@@ -183,7 +183,7 @@ static void read_part(struct slurm *s, const char *const *args, slurm_call_done_
         reading_fail(s, &e);
 }
 
-/* Where it is another slurmctld than the reading began with, what was read may be of either. */
+/* When slurmctld has restarted since the reading began, its answers may come from either. */
 static void on_boot(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *answer = text;
@@ -214,7 +214,7 @@ static bool needs_boot(const struct slurm *s)
     return s->is_regular;
 }
 
-/* After the rest: what a slurmctld that started anew lost in between is known to be lost with it. */
+/* Read last, so that losses by a restart in between are attributed to it. */
 static void read_boot(struct slurm *s)
 {
     static const char *const args[] = {"scontrol", "show", "config", NULL};
@@ -236,7 +236,7 @@ static void windows_fini(struct windows *w)
     free(w->list);
 }
 
-/* False: one of them is not understood, and nobody can say who lies in none. */
+/* False: one of them is not understood, so it may include any node. */
 static bool find_windows(const struct slurm *s, const struct slurm_reservations *r, struct windows *out)
 {
     out->list = mem_alloc((r->n + 1) * sizeof *out->list);
@@ -255,7 +255,7 @@ static bool find_windows(const struct slurm *s, const struct slurm_reservations 
     return true;
 }
 
-/* Which reservation of somebody else's each node lies in, of several the first. False: the nodes of one are
+/* Finds for each node the first reservation of somebody else that includes it. False: the nodes of one are
  * not understood. */
 static bool take_reservations(struct slurm *s, const struct slurm_reservations *r)
 {
@@ -317,8 +317,8 @@ static void on_guards(void *arg, char *text, size_t len, const struct err *why)
     read_boot(s);
 }
 
-/* Before a drain begins it is to be known whether the node lies in somebody's maintenance: what its state
- * says of that is seconds late. */
+/* Before a drain begins, the driver must know whether the node is in somebody's maintenance; the node's state
+ * shows that only seconds later. */
 static bool slurm_reading_begins(const struct node *n)
 {
     return n->want.own && n->line && (n->record.state == RECORD_NONE || n->record.state == RECORD_FOREIGN);
@@ -365,7 +365,7 @@ static void on_named(void *arg, char *text, size_t len, const struct err *why)
         read_rest(s);
 }
 
-/* Asks by name for those that are wanted and were not listed. */
+/* Asks by name for wanted nodes that were missing. */
 static void read_missing(struct slurm *s)
 {
     struct err e;
@@ -375,7 +375,7 @@ static void read_missing(struct slurm *s)
     DL_FOREACH2(s->open, n, next_open)
     {
         if (!n->line && node_is_wanted(n) && !n->is_absent && !batch_add(s, n, &bytes))
-            break; /* the rest is asked for the next time */
+            break; /* the others are asked for next time */
     }
     if (s->n_batch == 0)
         read_rest(s);
@@ -383,7 +383,7 @@ static void read_missing(struct slurm *s)
         reading_fail(s, &e);
 }
 
-/* A node keeps what was read of it: the answer goes. */
+/* A node keeps its line: the answer is freed. */
 static void keep_row(struct node *n, const struct slurm_line *l)
 {
     struct slurm_line *row = &n->row;
@@ -405,7 +405,7 @@ static void keep_row(struct node *n, const struct slurm_line *l)
     n->is_absent = false;
 }
 
-/* Slurm lists them in the same order each time. A node that is there twice: nobody can say which is right. */
+/* Slurm lists nodes in the same order each time. A node that occurs twice becomes unknown. */
 static void take_line(struct slurm *s, const struct slurm_line *l)
 {
     struct node *n = s->likely && strcmp(s->likely->name, l->name) == 0 ? s->likely : node_get(s, l->name);
@@ -483,7 +483,7 @@ void reading_all(struct slurm *s)
 
 /* --- some of them */
 
-/* Whether the answer has all of the batch. */
+/* Whether the answer has all nodes of the batch. */
 static bool take_batch(struct slurm *s, const struct slurm_lines *lines)
 {
     size_t kept = 0;
@@ -503,7 +503,7 @@ static bool take_batch(struct slurm *s, const struct slurm_lines *lines)
     return kept == s->n_batch;
 }
 
-/* What Slurm says in full is known of all nodes only. */
+/* Reservations are read in full only by a regular reading. */
 static void on_some(void *arg, char *text, size_t len, const struct err *why)
 {
     CLEANUP_FREE char *answer = text;
@@ -524,7 +524,7 @@ static void on_some(void *arg, char *text, size_t len, const struct err *why)
     slurm_lines_fini(&lines);
 }
 
-/* Whether something is to be decided of it or written, for which a reading is needed. */
+/* Whether a decision or a write about it needs a reading. */
 static bool needs_reading(const struct slurm *s, const struct node *n, struct mono now)
 {
     return n->is_changed || n->is_written || n->is_asked || writing_may(s, n, now) ||

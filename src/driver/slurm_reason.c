@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,8 @@ enum { SUM_BYTES = 7 }; /* ":9f3c]" */
 
 static const char token[] = "fettle:";
 
-/* Copies the word of these characters at s. NULL when it is empty or too long, else what follows it. */
+/* Copies a word of these characters at s. Returns the text after it; NULL when the word is empty or too
+ * long. */
 static const char *word_copy(const char *s, const char *characters, char *out, size_t size)
 {
     size_t n = strspn(s, characters);
@@ -23,7 +25,7 @@ static const char *word_copy(const char *s, const char *characters, char *out, s
     return s + n;
 }
 
-/* "fettle:OWNER:CLAIM" at s; what follows it, or NULL. */
+/* Reads "fettle:OWNER:CLAIM" at s. Returns the text after it, or NULL. */
 static const char *claim_parse(const char *s, const char *owner, char claim[static SLURM_CLAIM_BYTES])
 {
     size_t len = strlen(owner);
@@ -36,7 +38,7 @@ static const char *claim_parse(const char *s, const char *owner, char claim[stat
                      SLURM_CLAIM_BYTES);
 }
 
-/* "[PROBLEM]" at s; what follows it, or NULL, and no problem. */
+/* Reads "[PROBLEM]" at s. Returns the text after it; NULL, and no problem, otherwise. */
 static const char *problem_parse(const char *s, char problem[static SLURM_PROBLEM_BYTES])
 {
     const char *end =
@@ -47,7 +49,7 @@ static const char *problem_parse(const char *s, char problem[static SLURM_PROBLE
     return NULL;
 }
 
-/* The last "[fettle:" of the reason that begins a word; NULL when there is none. */
+/* The last "[fettle:" of the reason at the start of a word; NULL when there is none. */
 static const char *mark_find(const char *reason)
 {
     const char *last = NULL;
@@ -57,7 +59,7 @@ static const char *mark_find(const char *reason)
     return last;
 }
 
-/* "[PROBLEM] " right before the mark; without one there is no problem. */
+/* Reads "[PROBLEM] " right before the mark; without it there is no problem. */
 static void problem_find(const char *reason, const char *mark, char problem[static SLURM_PROBLEM_BYTES])
 {
     const char *at = mark;
@@ -76,7 +78,7 @@ static void sum_format(const char *reason, size_t len, char out[static SUM_BYTES
     snprintf(out, SUM_BYTES, ":%04x]", (unsigned)(digest_fnv(DIGEST_FNV_START, reason, len) & 0xffff));
 }
 
-/* "words [PROBLEM] [fettle:OWNER:CLAIM:SUM]", and what Slurm appends. */
+/* "words [PROBLEM] [fettle:OWNER:CLAIM:SUM]", and Slurm's addition. */
 static bool reason_parse(const char *reason, const char *owner, struct slurm_mark *out)
 {
     char sum[SUM_BYTES];
@@ -91,7 +93,7 @@ static bool reason_parse(const char *reason, const char *owner, struct slurm_mar
     return true;
 }
 
-/* "fettle:OWNER:CLAIM [PROBLEM] words", as versions before this one wrote it. */
+/* "fettle:OWNER:CLAIM [PROBLEM] words", as earlier versions wrote it. */
 static bool reason_parse_old(const char *reason, const char *owner, struct slurm_mark *out)
 {
     const char *rest = claim_parse(reason, owner, out->claim);
@@ -112,14 +114,14 @@ bool slurm_read_mark(const char *reason, const char *owner, struct slurm_mark *o
     return true;
 }
 
-/* Adds one character of the words: what Slurm or a shell could take for something else becomes harmless.
- * Returns its length, 0 when it is no UTF-8. */
+/* Adds one character of the words, made harmless if Slurm or a shell could misread it. Returns its length; 0
+ * when it is not UTF-8. */
 static size_t character_add(struct text *t, const char *s)
 {
     size_t len;
     uint32_t c = text_character(s, &len);
     if (len == 0)
-        text_add_char(t, '?'); /* no UTF-8 */
+        text_add_char(t, '?'); /* not UTF-8 */
     else if (text_misleads(c))
         text_add_char(t, ' ');
     else if (len > 1 || !strchr("\"'`\\", (char)c))
@@ -127,7 +129,7 @@ static size_t character_add(struct text *t, const char *s)
     return len;
 }
 
-/* Adds the words, at most `max` bytes of them and never half a character, without blanks at their end. */
+/* Adds at most `max` bytes of the words, in whole characters, without blanks at the end. */
 static void words_add(struct text *t, const char *words, size_t max)
 {
     for (const char *s = words; *s;) {
@@ -145,6 +147,7 @@ static void words_add(struct text *t, const char *words, size_t max)
 void slurm_write_reason(const char *owner, const struct slurm_mark *mark, const char *words,
                         char out[static SLURM_REASON_BYTES])
 {
+    assert(strlen(owner) <= 12);
     CLEANUP_TEXT struct text t = {0}, problem = {0}, end = {0};
     char sum[SUM_BYTES];
     if (mark->problem[0])

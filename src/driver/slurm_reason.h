@@ -9,12 +9,12 @@
  *
  *   licence: /etc/licence is gone [node_problem] [fettle:3f2a9c01d4e7:12.1:d960]
  *
- * The mark proves whose the reason is: which Fettle (the owner) wrote it, for which claim, and that the words
- * before it are those that were written (a sum of 16 bits, FNV-1a). Slurm itself may append " : reboot
- * issued" and the like. A reason that a person edits, before the mark or behind it, is that person's.
+ * The mark proves whose reason it is: which Fettle (the owner) wrote it, for which claim, and that the words
+ * before it are unchanged (a sum of 16 bits, FNV-1a). Slurm itself may append " : reboot issued" and the
+ * like. A reason that a person edits, before or after the mark, is that person's.
  *
- * Versions before this one wrote the mark first, "fettle:OWNER:CLAIM [PROBLEM] words". Such reasons are still
- * this Fettle's.
+ * Earlier versions wrote the mark first, "fettle:OWNER:CLAIM [PROBLEM] words". Such reasons are still this
+ * Fettle's.
  */
 
 enum { SLURM_CLAIM_BYTES = 48, SLURM_PROBLEM_BYTES = 24, SLURM_REASON_BYTES = 251 };
@@ -27,7 +27,7 @@ struct slurm_mark {
 /* Whether the reason is this Fettle's; *out is set only then. False for another Fettle's. */
 bool slurm_read_mark(const char *reason, const char *owner, struct slurm_mark *out);
 
-/* Makes a reason of at most 250 bytes of UTF-8, without quotes and control characters. Words that are too
+/* Writes a reason of at most 250 bytes of UTF-8, without quotes and control characters. Words that are too
  * long are cut; the mark is always whole. The owner has at most 12 characters. */
 void slurm_write_reason(const char *owner, const struct slurm_mark *mark, const char *words,
                         char out[static SLURM_REASON_BYTES]);

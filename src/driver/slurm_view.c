@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver/slurm_view.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool is_down(const struct slurm_state *state)
@@ -10,7 +11,7 @@ static bool is_down(const struct slurm_state *state)
 
 static enum slurm_ground find_ground(const struct slurm_state *state)
 {
-    if (state->flags & SLURM_REBOOT) /* it is down meanwhile */
+    if (state->flags & SLURM_REBOOT) /* the node is down meanwhile */
         return GROUND_MOVING;
     if (is_down(state))
         return GROUND_DOWN;
@@ -23,19 +24,19 @@ static enum slurm_hold find_hold(const struct slurm_line *l, const char *owner, 
 {
     struct slurm_mark mark;
     bool is_drained = l->state.flags & SLURM_DRAIN;
-    if (l->state.flags & SLURM_FAIL) /* Fettle never writes it, whatever the reason says */
+    if (l->state.flags & SLURM_FAIL) /* Fettle never writes FAIL, whatever the reason says */
         return HOLD_FOREIGN;
     if (!is_pasted && slurm_read_mark(l->reason, owner, &mark)) {
         if (!is_drained)
             return is_down(&l->state) ? HOLD_REST : HOLD_NONE;
-        /* Another problem is written anew; other words are not worth a write. */
+        /* Another problem is written anew; a change of words alone is not worth a write. */
         bool is_wanted = want->drain && strcmp(mark.claim, want->mark.claim) == 0 &&
                          strcmp(mark.problem, want->mark.problem) == 0;
         return is_wanted ? HOLD_WANTED : HOLD_STALE;
     }
     if (is_drained)
         return HOLD_FOREIGN;
-    /* Slurm's own word for a node that is silent is nobody's reason, and none is nobody's, either. */
+    /* Slurm's own words for a silent node, and an empty reason, are nobody's. */
     bool is_somebodys = l->reason[0] && strcmp(l->reason, "Not responding") != 0;
     return is_down(&l->state) && is_somebodys ? HOLD_FOREIGN : HOLD_NONE;
 }
@@ -68,8 +69,8 @@ struct slurm_case slurm_view(const char *owner, const struct slurm_want *want,
     };
 }
 
-/* A node whose power is saved is not out: Slurm switches it on for work. Nor is one that does not respond:
- * that flag comes and goes, and it is down when it stays. */
+/* A node in power saving is not out: Slurm switches it on for work. Nor is a node that does not respond: the
+ * flag comes and goes, and the node is down when it lasts. */
 static const char *find_out(const struct slurm_state *s, bool is_ours)
 {
     if (s->flags & SLURM_REBOOT)
@@ -83,7 +84,8 @@ static const char *find_out(const struct slurm_state *s, bool is_ours)
     return s->base == SLURM_UNKNOWN || s->base == SLURM_FUTURE ? "not in service" : NULL;
 }
 
-/* A reboot and FAIL are somebody's, whatever the reason says; DRAIN and DOWN are whose reason it is. */
+/* A reboot and FAIL are somebody's, whatever the reason says; DRAIN and DOWN belong to the owner of the
+ * reason. */
 static bool is_held(const struct slurm_line *line, bool is_ours)
 {
     const struct slurm_state *s = &line->state;
@@ -164,6 +166,7 @@ bool slurm_is_others(const struct slurm_reservation *r, const char *owner)
 
 void slurm_write_list(const char *const *names, size_t n, struct text *t)
 {
+    assert(names || n == 0);
     CLEANUP_FREE char *folded = hostlist_fold(names, n);
     bool is_inside = false;
     unsigned pairs = 0, most = 0;

@@ -13,8 +13,8 @@ struct slurm_work {
     struct slurm_call *call;
     char *scontrol, *conf_file, *verb;
     struct span deadline;
-    struct text said;         /* the jobs and whose they are */
-    slurm_work_read_fn *read; /* NULL: to be ended, and `end` is told */
+    struct text said;         /* the jobs and their users */
+    slurm_work_read_fn *read; /* NULL: end the jobs, and call `end` */
     slurm_work_end_fn *end;
     void *arg;
 };
@@ -39,7 +39,7 @@ static void slurm_work_finish(struct slurm_work *w, const char *said, const stru
     done(arg, words, why ? &copy : NULL);
 }
 
-/* Another of Slurm's programs, from where scontrol is. */
+/* The path of another of Slurm's programs, beside scontrol. */
 static void say_program(const struct slurm_work *w, const char *name, struct text *t)
 {
     const char *slash = strrchr(w->scontrol, '/');

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is written goes by a reading that is at most FRESH_MS old, or there is another one first. slurmctld
- * compares nothing when it is written to: so right before a node is written it is read once more by itself,
- * and written only when the same still follows of it.
+ * A write is based on a reading that is at most FRESH_MS old; otherwise another reading comes first.
+ * slurmctld takes every write without a comparison: so right before a node is written it is read once more by
+ * itself, and written only when the same still follows.
  *
- * All nodes that need the same are one call, and there is at most one write in WRITE_GAP_MS. A write that did
- * not bring about what it should is tried again later and alone, so that one node that Slurm refuses does not
- * keep back the others.
+ * All nodes that need the same share one call, and there is at most one write in WRITE_GAP_MS. A write
+ * without effect is repeated later and alone, so that one node that Slurm refuses does not hold back the
+ * others.
  */
 #include "driver/slurm_inside.h"
 
@@ -43,7 +43,7 @@ static struct slurm_step step_of(const struct slurm *s, const struct node *n, co
     return slurm_plan(&c);
 }
 
-/* The slurmctld in which what the record has was seen to stand. */
+/* Notes the slurmctld in which the record's hold was seen. */
 static void note_boot(const struct slurm *s, const struct node *n, const struct slurm_step *step,
                       struct slurm_record *r)
 {
@@ -56,7 +56,7 @@ static void note_boot(const struct slurm *s, const struct node *n, const struct 
         memcpy(r->boot, s->boot, sizeof r->boot);
 }
 
-/* It is in the record before it is put back: a driver that is killed in between loses nothing of it. */
+/* It is in the record before it is restored, so that a driver that is killed in between loses nothing. */
 static void note_lost(struct slurm *s, struct node *n, const struct slurm_lost *lost)
 {
     struct slurm_record r = n->record;
@@ -68,7 +68,7 @@ static void note_lost(struct slurm *s, struct node *n, const struct slurm_lost *
     node_say(s, n);
 }
 
-/* What the driver before this one undid, and did not live to write down. */
+/* Takes up what the driver before this one undid, and had no time to record. */
 static bool take_up_lost(struct slurm *s, struct node *n)
 {
     struct slurm_lost lost;
@@ -140,7 +140,7 @@ static bool is_fresh(const struct node *n, struct mono now)
     return n->line && mono_sub(now, n->read_at).ns < span_ms(FRESH_MS).ns;
 }
 
-/* What Slurm says counts for more once the record is there: it is told again. */
+/* Slurm's answer means more once the record is there, so it is reported again. */
 void writing_plan_fresh(struct slurm *s, struct mono now)
 {
     struct node *n;
@@ -173,8 +173,8 @@ bool writing_may(const struct slurm *s, const struct node *n, struct mono now)
            writing_time(s, n).ns <= now.ns;
 }
 
-/* Each write sets one, by which it is known in slurmctld's log as ours. An undrain of a node that is up takes
- * its reason away again. */
+/* Each write sets a reason, by which it is recognised in slurmctld's log as ours. An undrain of a node that
+ * is up removes its reason again. */
 static void make_reason(const struct slurm *s, const struct node *n, char out[static SLURM_LOST_BYTES])
 {
     if (n->act == ACT_DRAIN)
@@ -191,7 +191,7 @@ static bool is_guard(enum slurm_act a)
     return a == ACT_RESERVE || a == ACT_UNRESERVE;
 }
 
-/* The same call does for both. */
+/* True when the same call does for both. */
 static bool is_alike(const struct node *a, const struct node *b)
 {
     if (a == b)
@@ -241,7 +241,7 @@ static int write_nodes(struct slurm *s, struct err *e)
     return slurm_run(s, args, on_written, e);
 }
 
-/* Keeps those of the batch of which the same still follows; whether any is left. */
+/* Keeps the nodes of the batch for which the same still follows; true when any is left. */
 static bool keep_unchanged(struct slurm *s, const struct slurm_lines *now)
 {
     size_t kept = 0;
@@ -259,7 +259,7 @@ static bool keep_unchanged(struct slurm *s, const struct slurm_lines *now)
     return kept > 0;
 }
 
-/* A call that is late may never end, and what Slurm says nobody knows. */
+/* A late call may never end, and Slurm's state is unknown then. */
 static void go_on(struct slurm *s, const struct err *why)
 {
     if (why)
@@ -270,7 +270,7 @@ static void go_on(struct slurm *s, const struct err *why)
         slurm_turn(s);
 }
 
-/* Where slurmctld's log is to be read from, once this write is done. */
+/* Notes the place in slurmctld's log from which to read once this write is done. */
 static void mark_log(struct slurm *s)
 {
     bool is_there = slurm_log_mark(&s->log);
@@ -390,7 +390,7 @@ bool writing_restore(struct slurm *s, struct mono now)
         bool is_waiting = n->said && mono_sub(now, n->said_at).ns < span_s(RETRY_S).ns;
         if (is_waiting)
             return true;
-        n->is_lost_now = false; /* what does not come about now, the plan brings about */
+        n->is_lost_now = false; /* if it does not take effect now, the plan takes care of it */
         if (n->said || !n->record.lost.reason[0])
             continue;
         s->n_batch = 0;

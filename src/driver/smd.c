@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What stands in the State Manager about a drifted node: a flag, a SoftwareStatus, membership of a group.
- * SMD keeps no owner of any of them, and others write them, too. So:
+ * The entries in the State Manager for a drifted node: a flag, a SoftwareStatus, membership of a group. SMD
+ * records no owner of them, and others write them, too. So:
  *
- * - Look first: a flag is set only where it is "OK", a status only where there is none or one of ours, and
- *   who is in the group already is not put there. What somebody else set stays.
- * - What is about to be put there is in the record, as pending, before it is put there. A driver that was
- *   killed in between finds in the record that it is Fettle's, whether it stands already or not.
- * - Taken back is only what the record says Fettle put, and only where it still stands.
+ * - Look first: a flag is set only when it is "OK", a status only when there is none or one of ours, and a
+ *   node that is in the group already is not added. Entries of others stay.
+ * - An entry is in the record, as pending, before it is written. A driver that was killed in between sees in
+ *   the record that the entry is Fettle's, whether it is there yet or not.
+ * - Only entries that the record says are Fettle's are removed, and only while they are unchanged.
  *
- * One round: component, membership (where a group is wanted or ours), plan, [pending into the record,]
- * the calls, the result. A failure begins the round anew, with what is ours as it was known.
+ * One round: component, membership (when a group is wanted or ours), plan, [pending into the record,] the
+ * calls, the result. A failure begins the round anew, with the known entries of ours.
  */
 #include "driver/job.h"
 
@@ -23,7 +23,7 @@
 
 static const char ours[] = "drift:";
 
-/* The group that the node is to be in. The configuration has its name, the record says that it is one. */
+/* The group that the node is to be in. The configuration has its name; the record says that one is wanted. */
 static const char *group_wanted(const struct job *j)
 {
     if (!j->effect.want.group)
@@ -36,7 +36,7 @@ static bool owns_any(const struct job *j)
     return j->own.flag || j->own.status || j->own.group;
 }
 
-/* Is everything as wanted, or left to somebody else? */
+/* True when everything is as wanted, or left to somebody else. */
 static bool is_finished(const struct job *j)
 {
     const struct marks *want = &j->effect.want, *own = &j->own;
@@ -56,7 +56,7 @@ void smd_begin(struct job *j)
         job_queue(j, PHASE_LOOK);
 }
 
-/* The round is over. One that only left a group has another one to follow. */
+/* The round is over. A round that only left a group is followed by another one. */
 static void smd_conclude(struct job *j)
 {
     j->phase = PHASE_LOOK;
@@ -123,7 +123,7 @@ static void plan_status(struct job *j)
     }
 }
 
-/* The group that this round is about: one that is ours and not wanted any more goes first. */
+/* The group of this round: one of ours that is no longer wanted goes first. */
 static void choose_group(struct job *j)
 {
     const char *wanted = group_wanted(j);
@@ -139,7 +139,7 @@ static void plan_group(struct job *j)
         marks_set(&j->own.group, wanted);
     } else if (!wanted && j->own.group && j->is_member) {
         j->todo |= TODO_LEAVE;
-    } else { /* there as it should be, gone already, or put there by somebody else */
+    } else { /* it is there as it should be, gone already, or somebody else's */
         marks_set(&j->own.group, j->own.group ? wanted : NULL);
     }
 }
@@ -225,7 +225,7 @@ static void create_group(struct job *j)
     job_call(j, "POST", "/groups", body.s);
 }
 
-/* The flag last where something is put, so that who sees it finds the reason beside it. */
+/* The flag comes last, so that a reader of the flag finds the reason beside it. */
 static void put_next(struct job *j)
 {
     j->phase = PHASE_PUT;
@@ -251,7 +251,7 @@ static void ask_membership(struct job *j)
     job_call(j, "GET", path.s, NULL);
 }
 
-/* Whatever else SMD refuses says nothing about what stands there. */
+/* Any other refusal of SMD says nothing about its entries. */
 static bool is_no_such_node(const struct answer *a)
 {
     return a->status == 404 || (a->status == 400 && strstr(a->detail, "invalid xname"));
@@ -265,7 +265,7 @@ static void on_component(struct job *j, const struct answer *a)
         job_fault(j, PHASE_LOOK, &e);
         return;
     }
-    if (a->is_refused) { /* nothing of ours stands there */
+    if (a->is_refused) { /* none of our entries is there */
         marks_set(&j->own.flag, NULL);
         marks_set(&j->own.status, NULL);
         marks_set(&j->own.group, NULL);
@@ -285,7 +285,7 @@ static void on_component(struct job *j, const struct answer *a)
         smd_plan(j);
 }
 
-/* It is in the group (our call, whose answer was lost), or in another one that excludes this one. */
+/* It is in the group (by our call, whose answer was lost), or in another group that excludes this one. */
 static void on_conflict_looked_at(struct job *j)
 {
     j->todo &= ~(unsigned)(TODO_JOIN | TODO_CREATE);
@@ -307,7 +307,7 @@ static void on_membership(struct job *j, const struct answer *a)
         smd_plan(j);
 }
 
-/* What SMD answered to the call that put_next made last. */
+/* The last call of put_next, which SMD has answered. */
 static enum todo smd_current(const struct job *j)
 {
     static const enum todo order[] = {TODO_STATUS, TODO_LEAVE, TODO_CREATE, TODO_JOIN};
@@ -317,7 +317,7 @@ static enum todo smd_current(const struct job *j)
     return TODO_FLAG;
 }
 
-/* True when the call to join has something to follow: the group is to be made, or to be looked at. */
+/* True when the call to join has a follow-up: the group must be made, or looked at. */
 static bool is_joining_on(struct job *j, enum todo what, const struct answer *a)
 {
     if (j->has_conflicted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The components say what is locked and disabled, the locks what is reserved. A component that neither has is
- * held by nobody there.
+ * The components show which are locked and disabled, the locks which are reserved. Nobody holds a component
+ * that neither shows.
  */
 #include "driver/smd_held.h"
 
@@ -27,9 +27,9 @@ struct smd_held {
     char *base, *ca, *token;
     smd_held_fn *fn;
     void *arg;
-    struct asked *list; /* the first n_calling are asked for now */
+    struct asked *list; /* the first n_calling are being asked for */
     size_t n, n_calling;
-    bool asks_locks; /* the second request of the two */
+    bool asks_locks; /* this is the second request of the two */
 };
 
 static void ask_next(struct smd_held *h);
@@ -40,7 +40,7 @@ static void smd_held_drop(struct asked *a)
     free(a->xname);
 }
 
-/* Takes them out of the list first: fn may add to it. */
+/* Takes them off the list first: fn may add to it. */
 static void smd_held_tell(struct smd_held *h, const struct err *why)
 {
     size_t n = h->n_calling;
