@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controller itself: its status, its events, its configuration, its authority. */
+/* The controller itself: its status, events, configuration and authority. */
 #include "api/call.h"
 #include "api/ill.h"
 #include "api/render.h"
@@ -60,7 +60,7 @@ static json_t *admin_brakes(const struct cluster *cluster)
     return list;
 }
 
-/* There may be thousands: those of which something is used. */
+/* There may be thousands: adds only those that are in use. */
 static void add_budget(void *arg, const struct budget *b)
 {
     if (b->out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * It is answered by listings, not by nodes: the nodes of a cohort have the same components where these
- * count, so that one of them stands for all; a node that is in no cohort stands for itself and for
- * those with its very listing. Such a set of nodes is a kind here.
+ * Listings answer the question, not nodes. The nodes of a cohort have the same components where these count,
+ * so one of them stands for all. A node in no cohort stands for itself and for the nodes with the same
+ * listing. Such a set of nodes is called a kind here.
  */
 #include "api/also.h"
 
@@ -12,14 +12,14 @@
 #include <stdlib.h>
 
 enum {
-    LOOKUPS_MAX = 40000,       /* of a component in a listing: some 10 ms for a whole answer */
-    NAMES_BYTES_MAX = 1 << 20, /* of all lists of names in one answer */
+    LOOKUPS_MAX = 40000,       /* look-ups of a component in a listing: some 10 ms for a whole answer */
+    NAMES_BYTES_MAX = 1 << 20, /* all lists of names in one answer */
     KIND_NONE = 0
 };
 
 struct kind {
     const struct listing *listing;
-    size_t n, from; /* of `ids` */
+    size_t n, from; /* part of `ids` */
 };
 
 struct by_listing {
@@ -30,9 +30,9 @@ struct by_listing {
 
 struct also {
     struct call *call;
-    uint32_t n, cap; /* kinds, the first of which is KIND_NONE */
+    uint32_t n, cap; /* number of kinds, the first of which is KIND_NONE */
     struct kind *kinds;
-    uint32_t *ids; /* of members, those of one kind together */
+    uint32_t *ids; /* ids of members, those of one kind together */
     size_t lookups, bytes;
 };
 
@@ -53,8 +53,8 @@ static const struct listing *listing_of(const struct also *a, const struct membe
     return s.listing && s.listing->known ? s.listing : NULL;
 }
 
-/* Of a node in no cohort: only where it is alone because something of it is unknown. Who is alone because
- * it is silent, or has not said for long what it is, is not known to have anything. */
+/* The listing of a node in no cohort: only when it is alone because a component is unknown. A node that is
+ * alone because it is silent or stale is not known to have anything. */
 static const struct listing *listing_of_loner(const struct also *a, const struct member *m)
 {
     const struct listing *g = listing_of(a, m);
@@ -94,8 +94,8 @@ static void forget_table(struct by_listing *table)
     }
 }
 
-/* The kind of each member, by id. Judging one may put it into a cohort that was not there when this began:
- * that is left for the next time. */
+/* The kind of each member, by id. Judging one may put it into a cohort that is new since this began: that is
+ * left for the next time. */
 static uint32_t *sort_into_kinds(struct also *a, const struct member *self)
 {
     const struct cluster *c = a->call->api->cluster;

@@ -5,18 +5,18 @@
 #include "api/call.h"
 
 /*
- * Who else of a node's class has the very same component. Inside this folder.
+ * The other nodes of a node's class that have the very same component. Inside this folder.
  */
 
-enum { ALSO_NAMES_MAX = 256 }; /* of one component; more are counted */
+enum { ALSO_NAMES_MAX = 256 }; /* names for one component; more are only counted */
 
 struct also;
-/* Looks at the class of `self`, which is left out. */
+/* For the class of `self`, which is left out. */
 struct also *also_create(struct call *c, const struct member *self);
 void also_destroy(struct also *a);
 
-/* Adds "also":LIST,"also_count":N for the component as d has it on its actual side. Both are null when
- * it would cost too much to look for it after all that was looked for before. */
+/* Adds "also":LIST,"also_count":N for the component on the actual side of d. Both are null when the look-up
+ * would cost too much after the earlier ones. */
 void also_render(struct also *a, const struct difference *d, struct text *t);
 
 #endif

@@ -30,8 +30,8 @@ static char *user_name(uid_t uid)
     return text_take(&t);
 }
 
-/* Only two local users may change anything: their names are looked up here, once, because a look-up
- * may wait for a directory server. */
+/* Only two local users may change anything. Their names are looked up here, once, because a look-up may wait
+ * for a directory server. */
 struct api *api_create(struct cluster *c, struct watch *w, struct events *events, const struct api_policy *p,
                        const struct api_shell *shell)
 {
@@ -66,7 +66,7 @@ void api_set_policy(struct api *a, const struct api_policy *p)
     a->configured++;
 }
 
-/* The name of a caller who may change. */
+/* The name of a caller with the right to change. */
 static const char *actor_of(const struct api *a, const struct caller *c)
 {
     if (c->local)

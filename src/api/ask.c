@@ -31,7 +31,7 @@ void ask_fini(struct ask *a)
     *a = (struct ask){0};
 }
 
-/* Text for screens and logs: nothing in it misleads. jansson has seen to it that it is UTF-8. */
+/* Text for screens and logs: nothing in it misleads. jansson has checked that it is UTF-8. */
 static int check_plain(const char *key, const char *s, size_t max, struct err *e)
 {
     size_t len = strlen(s);
@@ -45,14 +45,14 @@ static int check_plain(const char *key, const char *s, size_t max, struct err *e
     return 0;
 }
 
-/* A member that must be there. */
+/* A mandatory member. */
 static int want_string(const json_t *o, const char *key, const char **out, struct err *e)
 {
     int rc = json_take_string(o, key, out, e);
     return rc == -ENOENT ? err_set(e, -EINVAL, "\"%s\" is missing", key) : rc;
 }
 
-/* A member that need not: *out stays as it is then. */
+/* An optional member: without it *out is unchanged. */
 static int allow_string(const json_t *o, const char *key, const char **out, struct err *e)
 {
     return json_object_get(o, key) ? json_take_string(o, key, out, e) : 0;
@@ -189,7 +189,7 @@ static int take_from(const json_t *o, json_t *terms, struct err *e)
     return rc == -ENOENT ? 0 : rc;
 }
 
-/* Who copies a token of an image gains nothing by it elsewhere, when it is bound to a place or a machine. */
+/* A token copied from an image is useless elsewhere when it is bound to a place or a machine. */
 static int take_token_valid(const json_t *o, const json_t *terms, struct ask *a, struct err *e)
 {
     bool bound = json_object_get(terms, "from") || json_object_get(terms, "uuid");
@@ -263,7 +263,7 @@ static int parse_certificate(const json_t *o, struct ask *a, struct err *e)
     return take_valid(o, 90 * DAY_S, 365 * DAY_S, a, e);
 }
 
-/* "operator:ann" or "controller:head1", one certificate of it alone when it has a number; or nodes. */
+/* "operator:ann" or "controller:head1", with an optional certificate number; or nodes. */
 static int parse_revoke(const json_t *o, struct ask *a, struct err *e)
 {
     bool nodes = json_object_get(o, "nodes"), holder = json_object_get(o, "holder");
@@ -342,7 +342,7 @@ static int parse_revert(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : allow_reason(o, a, e);
 }
 
-/* What a rollout leads to: a node that shows it, or a version that was the baseline before. */
+/* The target of a rollout: a node that shows it, or an earlier version of the baseline. */
 static int parse_target(const json_t *o, struct ask *a, struct err *e)
 {
     bool to = json_object_get(o, "to"), version = json_object_get(o, "version");
@@ -374,7 +374,7 @@ static int parse_check(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : take_plain(o, "check", CHECK_NAME_BYTES_MAX, &a->word, e);
 }
 
-/* Approval or refusal, of the remedy that the caller saw. */
+/* Approval or refusal of the remedy that the caller saw. */
 static int parse_answer(const json_t *o, bool must_say_why, struct ask *a, struct err *e)
 {
     int rc = take_nodes(o, a, e);
@@ -483,7 +483,7 @@ enum { KEYS_MAX = 6 };
 
 static const struct {
     int (*parse)(const json_t *o, struct ask *a, struct err *e);
-    bool may_be_empty; /* no body stands for {} */
+    bool may_be_empty; /* no body means {} */
     size_t n_keys;
     const char *keys[KEYS_MAX];
 } forms[ROUTES] = {

@@ -7,8 +7,8 @@
 #include "base/hostlist.h"
 
 /*
- * What a changing call asks for: its body, read strictly. Knows no node: whether names and claims
- * exist is for later. Inside this folder.
+ * The arguments of a changing call: its body, read strictly. Knows no nodes: whether names and claims exist
+ * is checked later. Inside this folder.
  */
 
 enum {
@@ -24,23 +24,23 @@ struct ask {
     struct hostlist nodes;
     char *reason;
     char *claim;
-    char *set;  /* JSON object: fields by their proper names, to strings and nulls */
-    char *name; /* of an operator; or whose certificates */
+    char *set;  /* JSON object: proper names of fields, with strings or nulls */
+    char *name; /* of an operator; or the holder of certificates */
     enum role role;
     char *request;
-    struct span valid;    /* the route's own length of time when the body does not say */
-    char *node;           /* one name: that shows what is right */
+    struct span valid;    /* the default of the route when the body has none */
+    char *node;           /* a node that shows what is right */
     char *class_name;     /* of nodes */
-    uint32_t version;     /* of a baseline */
-    struct span deadline; /* of a rollout */
-    char *word;           /* a check, a transition, a remedy, a switch, what to do to the power, or a
-                             certificate's number */
+    uint32_t version;     /* the version of a baseline */
+    struct span deadline; /* the deadline of a rollout */
+    char *word;           /* a check, a transition, a remedy, a switch, a power command, or a certificate's
+                             number */
     size_t n_findings;    /* FINDINGS_NAMED_MAX at most */
     struct ask_finding {
         char *fault, *device; /* device NULL: on any */
     } * findings;
-    bool gives, on; /* of a switch: on; of a node of the work queue: given, and taken or given back; of
-                       a node that is forgotten, and of power: forced */
+    bool gives, on; /* a switch: on; a node of the work queue: given, and taken or given back; forgetting a
+                       node, and power: by force */
 };
 
 /* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty

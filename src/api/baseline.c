@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of nodes, what the nodes of each should be, and how that is changed. */
+/* Classes of nodes, their baselines, and changes of these. */
 #include "api/call.h"
 #include "api/render.h"
 #include "api/slices.h"
@@ -18,7 +18,7 @@ struct class_tally {
 
 struct class_list {
     struct slices slices;
-    size_t n, next; /* next: to be rendered, when all nodes were looked at */
+    size_t n, next; /* next: the class to render, once all nodes were visited */
     struct class_tally *all;
 };
 
@@ -44,7 +44,7 @@ static void add_bool(struct text *t, const char *key, bool b)
     text_printf(t, ",\"%s\":%s", key, b ? "true" : "false");
 }
 
-/* Some more of the next class. True when it is whole. */
+/* Renders some more of the next class. True when it is complete. */
 static bool render_class(struct class_list *l)
 {
     struct slices *s = &l->slices;
@@ -173,7 +173,7 @@ static void render_values(const struct listing *g, struct text *t)
     text_add_char(t, ']');
 }
 
-/* Where the nodes of a rollout are on their way. */
+/* The progress of a rollout's nodes. */
 static void render_progress(struct call *c, const struct rollout *r, struct text *t)
 {
     size_t to = 0, baseline = 0, neither = 0, unknown = 0;
@@ -226,7 +226,7 @@ static int baseline_get(struct call *c, const char *class_name, const struct bas
     return rc < 0 ? rc : err_set(e, -ENOENT, "class \"%s\" has no baseline", class_name);
 }
 
-/* The version that is asked for; 0 is the present one. */
+/* The requested version; 0 is the present one. */
 static int version_get(const struct baseline *b, const json_t *history, uint64_t number, struct version *out,
                        struct err *e)
 {
@@ -285,7 +285,7 @@ int call_baseline_show(struct call *c, struct text *t, struct err *e)
 
 /* --- changing -------------------------------------------------------------------------------- */
 
-/* The node that shows what is right: whether it may is known here alone. */
+/* The node that shows what is right. Only this function knows whether it is suitable. */
 static int show_node(struct call *c, const char *name, struct member **out, struct err *e)
 {
     int rc = member_get(c->api->cluster, name, out, e);
@@ -308,7 +308,7 @@ int call_baseline_accept(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
-/* A change of a class; `set` is what the command carries, and is given up. */
+/* A change of a class; takes over `set`, which the command carries. */
 static int change_class(struct call *c, struct ask *a, enum command_kind kind, json_t *set)
 {
     json_object_set_new(set, "class", json_string(a->class_name));
@@ -318,7 +318,7 @@ static int change_class(struct call *c, struct ask *a, enum command_kind kind, j
     return call_submit(c, &a->nodes, &cmd, a->class_name);
 }
 
-/* The version before the present one, for who names none. */
+/* The version before the present one, for callers that name none. */
 static int version_before(const struct baseline *b, uint32_t *out, struct err *e)
 {
     CLEANUP_JSON json_t *history = read_history(b);

@@ -9,8 +9,7 @@
 #include "place/place.h"
 
 /*
- * One call: a request of somebody who may make it, on its way to the function of its route. Inside
- * this folder.
+ * One call: a permitted request on its way to the function of its route. Inside this folder.
  */
 
 struct api {
@@ -18,9 +17,9 @@ struct api {
     struct watch *watch;
     struct events *events;
     struct api_policy policy;
-    unsigned configured; /* how often */
+    unsigned configured; /* how often the configuration was taken */
     struct api_shell shell;
-    uid_t own; /* that this process runs as */
+    uid_t own; /* the user of this process */
     char *root_name, *own_name;
     struct placer *placer;
     struct numbers *numbers;
@@ -30,21 +29,20 @@ struct call {
     struct api *api;
     struct http_request *request;
     enum route route;
-    const char *parameter; /* of the path */
-    char *actor;           /* who changes; NULL for reads. Lives as long as the call */
-    bool may_change;       /* the caller may read commands, too: a password may stand in one */
-    bool dry;              /* of a change: the answer has what would be done, and nothing is */
+    const char *parameter; /* from the path */
+    char *actor;           /* the caller's name, for changes; NULL for reads. Lives as long as the call */
+    bool may_change;       /* the caller may also read commands, which may contain a password */
+    bool dry;              /* of a change: the answer says what would be done, and nothing is done */
     struct mono now;
     struct wall wall;
-    bool returns; /* a change after which nodes are to come back into service: the answer has what is missing
-                   */
-    /* Whether the command for one node may be submitted, where that is not known by what is agreed alone; or
+    bool returns; /* the change is to bring nodes back into service: the answer says what is missing */
+    /* Whether the command may be submitted for one node, when the agreed state alone does not decide that; or
      * NULL. 0, or -errno with a sentence. */
     int (*may)(const struct call *c, const struct member *m, const struct command *cmd, struct err *e);
 };
 
-/* Carries out a call: 0 with the answer's JSON in t, CALL_LATER when it is answered otherwise, or a
- * negative errno with a sentence. */
+/* Carries out a call: 0 with the answer's JSON in t, CALL_LATER when the answer comes later, or a negative
+ * errno with a sentence. */
 typedef int call_fn(struct call *c, struct text *t, struct err *e);
 enum { CALL_LATER = 1 };
 
@@ -52,57 +50,55 @@ enum { CALL_LATER = 1 };
 #include "api/route.tbl"
 #undef ROUTE
 
-/* Answers a request, of a call that was CALL_LATER, with this JSON, which it takes. */
+/* Answers a request that was CALL_LATER with this JSON, which it takes over. */
 void call_answer(struct http_request *r, struct text *answer);
 
-/* The body, read; ask_fini when done. */
+/* Reads the body; ask_fini when done. */
 int call_ask(struct call *c, struct ask *a, struct err *e);
 
-/* A number of the query: *out stays as it is when the key is absent. */
+/* Reads a number of the query: *out is unchanged when the key is absent. */
 int call_query_number(const struct call *c, const char *key, uint64_t min, uint64_t max, uint64_t *out,
                       struct err *e);
 /* A moment, in seconds since 1970; likewise. */
 int call_query_moment(const struct call *c, const char *key, struct wall *out, struct err *e);
-/* A word for yes or no, likewise. */
+/* A yes or no; likewise. */
 int call_query_bool(const struct call *c, const char *key, bool *out, struct err *e);
-/* The class that the query names: its number, or -1 when it names none. -ENOENT with the nearest. */
+/* The number of the query's class; -1 when it names none. -ENOENT with the nearest. */
 int call_query_class(const struct call *c, int *out, struct err *e);
 
-/* Hands a command to the shell and answers after its commit: always CALL_LATER. Takes the nodes over,
- * and puts them into the command. With a class the answer has the version of its baseline. */
+/* Gives a command to the shell and answers after its commit: always CALL_LATER. Takes over the nodes and puts
+ * them into the command. With a class the answer has the version of its baseline. */
 int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, const char *class_name);
 
-/* The same for commands that name one node each: one for every node. What one of them refuses is said beside
- * what the others changed; when all do, the first refusal is the answer. -E2BIG for more nodes than
- * NODES_AT_ONCE_MAX. */
+/* The same for commands about one node each: one for every node. Refusals are listed beside the changes; when
+ * all are refused, the first refusal is the answer. -E2BIG for more nodes than NODES_AT_ONCE_MAX. */
 enum { NODES_AT_ONCE_MAX = 1000 };
 int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd, struct err *e);
-/* What a change that is no command would do to these nodes: "runs check fs.space now". Answers at once. */
+/* The result of a dry run for a change that is not a command: "runs check fs.space now". Answers at once. */
 void call_would(const struct call *c, const struct hostlist *nodes, const char *what, struct text *t);
 /* -E2BIG for more nodes than NODES_AT_ONCE_MAX. */
 int call_check_number(const struct hostlist *nodes, struct err *e);
 
-/* Members by name: *out has list->n of them, and the caller frees it. -ENOENT names those that
- * nobody knows. */
+/* Members by name: *out has list->n of them, and the caller frees it. -ENOENT names the unknown ones. */
 int members_find(const struct cluster *c, const struct hostlist *list, struct member ***out, struct err *e);
 /* call_ask, and the members that its nodes name. */
 int call_ask_members(struct call *c, struct ask *a, struct member ***members, struct err *e);
-/* -ENOENT when nobody knows the name. */
+/* -ENOENT for an unknown name. */
 int member_get(const struct cluster *c, const char *name, struct member **out, struct err *e);
-/* Marks the members that the host list of a query names, some names at a time. A list may have twice as many
- * hosts as there are nodes, before its operators. Zero-initialise; marking_fini when done. */
+/* Marks the members in the host list of a query, some names at a time. The list may have twice as many hosts
+ * as there are nodes, before its operators. Zero-initialise; marking_fini when done. */
 struct marking {
     struct hostwalk *walk;
     size_t named, missing;
-    size_t place;      /* of cluster_find_next */
-    struct text names; /* of the first that are missing */
-    uint8_t *wanted;   /* a byte by member id, of the `n` that there are at the beginning */
+    size_t place;      /* the place for cluster_find_next */
+    struct text names; /* the first missing names */
+    uint8_t *wanted;   /* a byte by member id, for the `n` members that exist at the beginning */
     size_t n;
 };
 int marking_begin(struct marking *k, const struct cluster *c, const char *list, struct err *e);
 /* False: those were the last. */
 bool marking_step(struct marking *k, const struct cluster *c);
-/* Whether all are there. */
+/* Whether all names exist. */
 int marking_end(const struct marking *k, struct err *e);
 void marking_fini(struct marking *k);
 

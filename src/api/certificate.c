@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Certificates, and tokens with which machines get theirs: which there are, and the end of some. */
+/* Certificates, and the tokens with which machines get theirs: lists of them, and revocation. */
 #include "cluster/cluster.h"
 #include "api/slices.h"
 
@@ -10,10 +10,10 @@
 struct list {
     struct slices slices;
     const char *comma;
-    char *after; /* the last holder whose certificates were rendered; NULL: none yet */
+    char *after; /* the last holder that was rendered; NULL: none yet */
 };
 
-/* Of a node, the next one is there until it is used. */
+/* A node's next certificate is pending until it is used. */
 static const char *state_of(const struct holder *h, const struct made *m, struct wall now)
 {
     if (m->revoked.ns)
@@ -53,7 +53,8 @@ static void render_holder(struct list *l, const struct holder *h)
         render_made(l, h->subject, &h->made[i], state_of(h, &h->made[i], l->slices.call.wall));
 }
 
-/* Somebody is connected with one that was made before there were records, or whose record was lost. */
+/* Somebody is connected with a certificate that was made before there were records, or whose record was
+ * lost. */
 static void render_connected(void *arg, const struct identity *id)
 {
     struct list *l = arg;
@@ -92,8 +93,8 @@ static void list_fini(struct slices *s)
     free(((struct list *)s)->after);
 }
 
-/* A holder is where it stands in the order of subjects: none is left out, whatever comes or goes meanwhile.
- */
+/* A holder's place is its position in the order of subjects: none is left out, whatever comes or goes
+ * meanwhile. */
 int call_certificate_list(struct call *c, struct text *t, struct err *e)
 {
     struct list *l = mem_alloc(sizeof *l);
@@ -103,7 +104,7 @@ int call_certificate_list(struct call *c, struct text *t, struct err *e)
     return call_slices(c, &l->slices);
 }
 
-/* Of nodes by their names, of an operator or a controller by "operator:NAME". */
+/* Nodes by their names, an operator or a controller as "operator:NAME". */
 int call_certificate_revoke(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
@@ -129,7 +130,7 @@ int call_certificate_revoke(struct call *c, struct text *t, struct err *e)
 
 /* ---- tokens ---- */
 
-/* Of the tokens that there are at the beginning, those that are still there when it is their turn. */
+/* The tokens that exist at the beginning and still exist when their turn comes. */
 struct token_list {
     struct slices slices;
     const char *comma;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Changes: a body becomes a command, the shell commits it, and then it is answered. In between a
- * `struct pending` stands for the call. Its client may go away meanwhile: the command goes on, and
- * there is only nobody to tell.
+ * Changes: a body becomes a command, the shell commits it, and then it is answered. In between a `struct
+ * pending` stands for the call. When the client goes away meanwhile, the command goes on, and nobody is told.
  */
 #include "api/call.h"
 #include "api/render.h"
@@ -17,20 +16,20 @@
 struct pending {
     struct api *api;
     struct http_request *request; /* NULL once the client is gone */
-    struct hostlist nodes;        /* that the call named */
-    char *class_name;             /* whose baseline's version is told, or NULL */
-    char *token, *command;        /* of token_create */
+    struct hostlist nodes;        /* the nodes named in the call */
+    char *class_name;             /* the answer has the version of this class's baseline; or NULL */
+    char *token, *command;        /* for token_create */
     char token_id[TOKEN_ID_BYTES + 1];
-    char *certificate, *authority; /* of certificate_create */
+    char *certificate, *authority; /* for certificate_create */
     struct wall expires;
-    bool returns;   /* the nodes are to come back into service: what is missing is told */
-    bool dry;       /* nothing is changed: what would be is told, */
+    bool returns;   /* the nodes are to come back into service: the answer says what is missing */
+    bool dry;       /* nothing is changed: the answer says what would be, */
     size_t n_would; /* each sentence with its nodes */
     struct would {
         char *what;
         struct hostlist nodes;
     } * would;
-    struct text refused; /* of commands for one node each: {"node","error"}, with commas between */
+    struct text refused; /* for commands about one node each: {"node","error"}, separated by commas */
 };
 
 static void pending_destroy(struct pending *p)
@@ -55,7 +54,7 @@ static void on_gone(void *arg)
     ((struct pending *)arg)->request = NULL;
 }
 
-/* The claims that rest on the nodes of the call, as they stand now. */
+/* The present claims on the nodes of the call. */
 static void render_held(const struct api *a, const struct hostlist *nodes, struct text *t)
 {
     CLEANUP_FREE struct member **members = mem_alloc((nodes->n + 1) * sizeof *members);
@@ -68,7 +67,7 @@ static void render_held(const struct api *a, const struct hostlist *nodes, struc
     render_claims(members, n, t);
 }
 
-/* The findings for which a node stays in the work queue, as JSON; and in words. */
+/* The findings that keep a node in the work queue, as JSON and in words. */
 static void render_open(const struct member *m, struct text *open, struct text *why)
 {
     const struct ailment *a = member_ailment(m);
@@ -91,8 +90,8 @@ static void render_open(const struct member *m, struct text *open, struct text *
     }
 }
 
-/* What a node needs still: each check that has not passed on this boot; or in the work queue a person's word
- * on each finding that is open. False when nothing is missing. */
+/* What a node still needs: each check that has not passed on this boot; or, in the work queue, a person's
+ * answer to each open finding. False when nothing is missing. */
 static bool say_missing(const struct pending *p, const struct member *m, struct text *open, struct text *why)
 {
     const struct repair *r = m ? member_repair(m) : NULL;
@@ -124,7 +123,7 @@ static void render_missing(const struct pending *p, struct text *t)
     text_add_char(t, ']');
 }
 
-/* What would be done to which nodes, one sentence for all to which the same would be. */
+/* Notes what would be done to which nodes, in one sentence for all with the same result. */
 static void note_would(struct pending *p, const char *what, const struct hostlist *nodes)
 {
     size_t at = 0;
@@ -225,7 +224,7 @@ static void changes_answer(const struct pending *p, const struct outcome *o)
 {
     if (o->rc < 0) {
         struct err e = *o->why;
-        /* That the store refuses a deposed controller says nothing of who is asking. */
+        /* The store's refusal of a deposed controller says nothing about the caller. */
         e.code = o->rc == -EPERM ? -EAGAIN : o->rc;
         http_answer_err(p->request, &e);
         return;
@@ -253,7 +252,7 @@ static void on_outcome(void *arg, const struct outcome *o)
     pending_destroy(p);
 }
 
-/* Hands the command to the shell. Takes the nodes over. */
+/* Gives the command to the shell. Takes over the nodes. */
 static struct pending *changes_pend(struct call *c, struct hostlist *nodes)
 {
     struct pending *p = mem_alloc(sizeof *p);
@@ -290,14 +289,14 @@ struct several {
     size_t n, open, n_refused, n_unknown;
     uint64_t revision;
     struct hostlist changed;
-    char *claim;        /* of a call that names one node */
+    char *claim;        /* for a call that names one node */
     struct err why;     /* the first refusal */
-    struct err unknown; /* the first of whose outcome nothing is known */
+    struct err unknown; /* the first one whose outcome is not known */
 };
 
 struct one {
     struct several *all;
-    const char *node; /* of call->nodes */
+    const char *node; /* part of call->nodes */
 };
 
 static void end_one(struct several *s)
@@ -428,7 +427,7 @@ int call_node_up(struct call *c, struct text *t, struct err *e)
     return change_nodes(c, COMMAND_UP, e);
 }
 
-/* Records have numbers of partitions, people their names. */
+/* Records have numbers of partitions; people use names. */
 static int number_partitions(const struct call *c, struct ask *a, struct err *e)
 {
     CLEANUP_JSON json_t *set = json_read(a->set, strlen(a->set), NULL);
@@ -458,7 +457,7 @@ int call_node_set(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
-/* One that is heard would be met again at once. */
+/* A node that is heard would be back at once. */
 static int refuse_heard(const struct call *c, struct member *const *members, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
@@ -484,7 +483,7 @@ int call_node_forget(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
-/* The token is made here and told after its hash is durable. Its names need not be in any file. */
+/* The token is made here and given away after its hash is durable. Its names need not be in any file. */
 int call_token_create(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
@@ -510,7 +509,7 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
-/* Told after its record is durable. */
+/* Given away after its record is durable. */
 int call_certificate_create(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};

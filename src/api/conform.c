@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is the same as whom, what a node was before, and what a person asks of its fingerprint. */
+/* Which nodes are the same, what a node was before, and a person's requests about its fingerprint. */
 #include "api/call.h"
 #include "api/render.h"
 #include "api/seen.h"
@@ -11,7 +11,7 @@
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
-/* What the good states of a class come to, counted as the class counts. */
+/* The good states of a class, counted as the class counts. */
 struct goods {
     bool made, has_baseline, has_rollout;
     uint32_t version;
@@ -20,13 +20,13 @@ struct goods {
 
 struct groups {
     struct slices slices;
-    int class;         /* -1: of any */
+    int class;         /* -1: any */
     struct bins bins;  /* by class */
-    struct bin **list; /* largest first, when all nodes were looked at */
-    size_t next;       /* of the list */
+    struct bin **list; /* largest first, once all nodes were visited */
+    size_t next;       /* index in the list */
     struct goods *goods;
     struct text alone, why;
-    size_t told; /* bytes of `alone` */
+    size_t told; /* bytes of `alone` that were written */
 };
 
 static void groups_fini(struct slices *s)
@@ -101,7 +101,7 @@ static void render_alone(struct groups *g, const struct member *m)
     text_add_char(t, '}');
 }
 
-/* The node is judged first, so that nobody who became stale in the last moment is in a cohort. */
+/* The node is judged first, so that one that has just become stale is in no cohort. */
 static void add_to_groups(struct slices *s, const struct member *m)
 {
     struct groups *g = (struct groups *)s;
@@ -117,7 +117,7 @@ static void add_to_groups(struct slices *s, const struct member *m)
         render_alone(g, m);
 }
 
-/* Some more of the next group. True when it is whole. */
+/* Renders some more of the next group. True when it is complete. */
 static bool render_group(struct groups *g)
 {
     struct slices *s = &g->slices;
@@ -142,7 +142,7 @@ static bool render_group(struct groups *g)
 
 enum { BYTES_A_STEP = 1 << 16 };
 
-/* What was said of those that are in no group. False when all of it is there. */
+/* Appends the nodes in no group. False when all of it is there. */
 static bool append_alone(struct groups *g)
 {
     size_t left = g->alone.len - g->told, n = left < BYTES_A_STEP ? left : BYTES_A_STEP;
@@ -243,8 +243,8 @@ int call_conform_recheck(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
-/* What is agreed alone does not say whether a node is right now: that is looked at here. Of whom nothing
- * says what is right, a person says it. */
+/* The agreed state does not say whether a node is right now: that is checked here. For a node without a
+ * baseline, a person decides. */
 static int check_conformant(struct call *c, struct member *const *members, size_t n, struct err *e)
 {
     CLEANUP_TEXT struct text why = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One node against what it should be, or against another node, component by component. */
+/* One node against its baseline, or against another node, component by component. */
 #include "api/also.h"
 #include "api/render.h"
 #include "api/seen.h"
@@ -13,12 +13,12 @@
 
 struct side {
     const struct member *member;
-    const struct listing *listing; /* NULL: nothing was ever said */
+    const struct listing *listing; /* NULL: it never reported */
     struct standing standing;
-    struct text why; /* it does not count as conformant */
+    struct text why; /* why it does not count as conformant */
 };
 
-/* What a node is: as it says, and until it has said anything, as it was last seen. */
+/* The present report of a node; before its first report, as it was last seen. */
 static void look_at(struct call *c, const struct member *m, struct side *s)
 {
     s->member = m;
@@ -34,10 +34,10 @@ static int need_known(const struct side *s, struct err *e)
                    s->why.len ? s->why.s : "it has not sent them");
 }
 
-/* What a node is compared with. */
+/* The other side of the comparison. */
 struct against {
-    const struct listing *listing; /* NULL: there is nothing */
-    uint32_t version;              /* of the baseline; 0 when it is a node */
+    const struct listing *listing; /* NULL: there is none */
+    uint32_t version;              /* the version of the baseline; 0 when it is a node */
     const char *node;
 };
 
@@ -79,7 +79,7 @@ struct rows {
     size_t n, cap;
     struct row *list;
     size_t different, unknown;
-    enum severity worst; /* of those that are different */
+    enum severity worst; /* the worst severity of the differences */
 };
 
 static void add_row(struct rows *r, const struct difference *d, bool same)
@@ -108,7 +108,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct row *)a)->d.name, ((const struct row *)b)->d.name);
 }
 
-/* What counts and is there on both sides: components are kept once, so equal ones are one. */
+/* Adds components that count and are equal. Components are interned, so equal ones are the same pointer. */
 static void add_same(struct rows *r, const struct node_class *k, const struct against *x,
                      const struct listing *actual)
 {
@@ -169,7 +169,7 @@ static void render_row(const struct row *r, const struct seen *seen, struct also
     text_add_char(t, '}');
 }
 
-/* What is known of the node itself. */
+/* The facts about the node itself. */
 static void render_side(struct call *c, const struct side *s, struct text *t)
 {
     const struct observed *o = watch_observed(c->api->watch, s->member);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring of events that are already JSON, and subscribers that each stand at a number in it. There
- * is no queue a subscriber: a slow one holds nothing but its place, and loses it when the ring has
- * moved on. What is in the stream's own queue is kept low for the same reason.
+ * A ring of events that are already JSON, and subscribers that each have a position in it. A subscriber has
+ * no queue: a slow one holds only its position, and loses it when the ring has moved on. The stream's own
+ * queue is kept short for the same reason.
  *
- * Subscribers are in a list by who was served longest ago, so that a limit on how many are served
- * at once starves nobody.
+ * Subscribers are in a list by the time at which they were last served, so that a limit on how many are
+ * served at once starves none.
  */
 #include "api/events.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Less than what the HTTP server cuts a client off at, with room for the largest event. */
+/* Below the HTTP server's limit for cutting a client off, with room for the largest event. */
 enum { QUEUED_BYTES_MAX = 256 << 10, ID_BYTES_MAX = 64 };
 
 struct kept {
@@ -29,8 +29,8 @@ struct kept {
 struct subscriber {
     struct events *events;
     struct http_request *request;
-    uint64_t next; /* number of the event to send */
-    bool resync;   /* tell it first that it has missed some */
+    uint64_t next; /* number of the event to send next */
+    bool resync;   /* first report that it has missed some */
     struct subscriber *prev, *following;
 };
 

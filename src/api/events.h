@@ -10,13 +10,12 @@
 #include <stdint.h>
 
 /*
- * What happens, as a live stream: the last 4,096 events are kept (fewer when they pass 8 MiB), and
- * every subscriber gets each from where it left off. An id is "INSTANCE.N" (16 hex digits, decimal
- * from 1); a subscriber with an id of another controller or of an event that is no longer kept first
- * gets an event named "resync". So does one that reads too slowly to be sent an event while it is
- * kept, and everybody instead of an event that is larger than 256 KiB.
+ * A live stream of events: the last 4,096 events are kept (fewer when they pass 8 MiB), and every subscriber
+ * gets each from where it left off. An id is "INSTANCE.N" (16 hex digits, decimal from 1). A subscriber whose
+ * id is from another controller, or of an event that is no longer kept, first gets an event named "resync".
+ * So does one that reads too slowly, and everybody instead of an event that is larger than 256 KiB.
  *
- * The name of an event is its `what`, its data is the JSON of event_format.
+ * The name of an event is its `what`; its data is the JSON of event_format.
  */
 
 enum {
@@ -33,10 +32,10 @@ struct event {
     const char *nodes; /* folded list */
     const char *text;
     uint64_t revision;           /* 0 when nothing was committed */
-    const char *alarm, *subject; /* of an alarm that begins or is over; NULL for other events */
+    const char *alarm, *subject; /* for an alarm that begins or ends; NULL for other events */
     const char *about; /* ids of the claims, incidents, repairs and operations that it is part of; NULL or "":
                           none */
-    const char *fields; /* what it says for programs, as a store_entry has it; NULL or "": nothing */
+    const char *fields; /* the event for programs, as in a store_entry; NULL or "": none */
 };
 
 struct events;
@@ -44,15 +43,15 @@ struct events *events_create(uint64_t instance);
 /* Ends the streams that are still open. */
 void events_destroy(struct events *ev);
 
-/* Keeps it, and takes a turn. */
+/* Keeps the event, and takes a turn. */
 void events_add(struct events *ev, const struct event *e);
 
-/* Sends what waits to at most 64 subscribers, those first that were served longest ago. True when
- * somebody still waits: take another turn, from the loop, within the tenth of a second or so. */
+/* Sends waiting events to at most 64 subscribers, those served longest ago first. True when a subscriber
+ * still waits: take another turn, from the loop, within about a tenth of a second. */
 bool events_turn(struct events *ev);
 
-/* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}, and {"alarm","subject"} of an
- * alarm; {"about"} and what fields has of an entry of the journal. */
+/* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}; {"alarm","subject"} for an alarm;
+ * {"about"} and the members of fields for an entry of the journal. */
 void event_format(const struct event *e, struct text *t);
 
 /* Answers the request with the stream, after the event last_id (NULL: from now on). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What checks say, what incidents there are, what a check or a code means; and a check that is run now. */
+/* Results of checks, incidents, explanations of checks and codes; and a check that is run now. */
 #include "api/call.h"
 #include "api/ill.h"
 #include "api/render.h"
@@ -98,12 +98,12 @@ static void add_incident(struct slices *s, const struct member *m, const struct 
     render_incident(&s->call, m, i, &s->text);
 }
 
-/* What is open, and with "since" what was closed since then. */
+/* Adds open incidents, and with "since" those closed since then. */
 static void add_incidents(struct slices *s, const struct member *m)
 {
     struct wall since = {INT64_MAX};
     const struct ailment *ill = member_ailment(m);
-    call_query_moment(&s->call, "since", &since, NULL); /* was read before */
+    call_query_moment(&s->call, "since", &since, NULL); /* it was checked before */
     for (size_t i = 0; ill && i < ill->n_open; i++)
         add_incident(s, m, &ill->open[i]);
     for (size_t i = 0; ill && i < ill->n_past && ill->past[i].closed.ns >= since.ns; i++)
@@ -181,8 +181,8 @@ int call_trial_list(struct call *c, struct text *t, struct err *e)
 struct check_list {
     struct slices slices;
     const struct checks *checks;
-    uint32_t (*results)[RESULTS]; /* of each check */
-    size_t next;                  /* to be rendered, when all nodes were looked at */
+    uint32_t (*results)[RESULTS]; /* for each check */
+    size_t next;                  /* the check to render, once all nodes were visited */
 };
 
 static void check_list_fini(struct slices *s)
@@ -203,7 +203,7 @@ static void count_results(struct slices *s, const struct member *m)
     watch_each_result(s->call.api->watch, s->call.now, m, count_result, s);
 }
 
-/* Its command is for those alone who may change it. */
+/* Only callers with the right to change see its command. */
 static void render_record(const struct call *c, const struct check *k, struct text *t)
 {
     static char hidden[] = "(for administrators)";
@@ -321,7 +321,7 @@ int call_check_explain(struct call *c, struct text *t, struct err *e)
 
 /* --- run now --------------------------------------------------------------------------------- */
 
-/* A check that runs on some nodes; it is answered when the last has answered. */
+/* A check that runs on some nodes; the call is answered when the last node has answered. */
 struct running {
     struct http_request *request; /* NULL once the client is gone */
     size_t open;
@@ -367,7 +367,7 @@ static void on_verdict(void *arg, struct member *m, const json_t *verdict, const
     end_one(arg);
 }
 
-/* Those who run a check of a group do it together, in the order of the list. */
+/* The nodes of a group check run it together, in the order of the list. */
 static void say_company(struct member *const *members, size_t n, struct text *out)
 {
     for (size_t i = 0; i < n; i++)

@@ -13,12 +13,12 @@ void render_incident(const struct call *c, const struct member *m, const struct 
 /* "open":[...],"past":[...] */
 void render_ailment(const struct call *c, const struct member *m, struct text *t);
 /* {"node","check","now":{...}|null,"last":{...}|null} for each check for which m is or was held; check NULL:
- * for all. Before each *comma, which is a comma from then on. */
+ * for all. Writes *comma before each, and sets it to a comma. */
 void render_trials(const struct member *m, const char *check, const char **comma, struct text *t);
-/* {"step",...,"attempts":[...],"notes":[...]}, null when there was never one. */
+/* {"step",...,"attempts":[...],"notes":[...]}; null when there never was a repair. */
 void render_repair(const struct member *m, struct text *t);
 
-/* Whether the node is in the work queue: a person is called, or asked for a yes. r may be NULL. */
+/* Whether the node is in the work queue: a person is called, or asked for approval. r may be NULL. */
 bool repair_waits(const struct repair *r);
 
 #endif

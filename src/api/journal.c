@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal: read on from a revision, oldest first, or searched from its end. The search is the shell's,
- * which has a thread for it; here its answer is put in the order in which people read.
+ * The journal: read on from a revision, oldest first, or searched from its end. The shell searches, in a
+ * thread; its answer is put here in the order in which people read.
  */
 #include "api/call.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOURNAL_ENTRIES_MAX = 1000, NAMES_MORE = 1000 /* that were nodes once */ };
+enum { JOURNAL_ENTRIES_MAX = 1000, NAMES_MORE = 1000 /* names of former nodes */ };
 
 static void write_entry(struct text *t, uint64_t revision, const struct store_entry *entry)
 {
@@ -32,7 +32,7 @@ static int add_entry(void *arg, uint64_t revision, const struct store_entry *ent
     return 0;
 }
 
-/* What is asked for and not kept any more is said. */
+/* Says that some requested entries are no longer kept. */
 static void add_gone(const struct api *a, uint64_t after, struct text *t)
 {
     const char *directory = "";
@@ -64,11 +64,11 @@ static int read_on(struct call *c, uint64_t after, struct text *t, struct err *e
 
 /* --- search ---------------------------------------------------------------------------------- */
 
-/* A search under way, for a client. */
+/* A running search. */
 struct searching {
     struct api *api;
     struct http_request *request; /* NULL once the client is gone */
-    uint64_t revision;            /* at which it began */
+    uint64_t revision;            /* the revision at which it began */
     uint64_t after;
 };
 
@@ -134,7 +134,7 @@ static int journal_answer(struct call *c, uint64_t after, uint64_t tail, struct 
     return CALL_LATER;
 }
 
-/* Which words go with which of the two ways to ask. */
+/* The query keys of one way to ask cannot be combined with the other. */
 static int refuse_mixture(const struct call *c, bool searches, struct err *e)
 {
     static const char *const of_searches[] = {"nodes", "what", "by", "about", "since", "until", "before"};

@@ -167,7 +167,7 @@ int call_node_show(struct call *c, struct text *t, struct err *e)
     return 0;
 }
 
-/* What a partition comes to. */
+/* The numbers of a partition. */
 struct group {
     struct tally tally;
     struct pile names;
@@ -176,8 +176,8 @@ struct group {
 struct partitions {
     struct slices slices;
     struct view view;
-    unsigned next; /* to be rendered, when all nodes were looked at */
-    bool any;      /* was rendered */
+    unsigned next; /* the partition to render, once all nodes were visited */
+    bool any;      /* the first was rendered */
     struct group groups[PARTITION_MAX + 1];
 };
 
@@ -201,7 +201,7 @@ static void add_to_partitions(struct slices *s, const struct member *m)
     }
 }
 
-/* Some more of the next partition. True when it is whole. */
+/* Renders some more of the next partition. True when it is complete. */
 static bool render_partition(struct partitions *all, unsigned number)
 {
     struct slices *s = &all->slices;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal is the only thing that remembers when a repair took which step; the fields of its entries say
- * so (cluster/entry.h). Entries of a fettled that wrote none are not counted. The first question looks for
- * where the last 48 hours begin, by halves, and reads from there.
+ * Only the journal remembers when a repair took which step; the fields of its entries say so
+ * (cluster/entry.h). Entries of an earlier fettled, which wrote no fields, are not counted. The first
+ * question looks for the beginning of the last 48 hours by bisection, and reads from there.
  */
 #include "api/numbers.h"
 
@@ -16,17 +16,17 @@
 
 enum { SLOT_S = 600, SLOTS = NUMBERS_HOURS_MAX * 3600 / SLOT_S + 1 };
 
-/* A node whose repair does not count as one that Fettle did by itself. */
+/* A node whose repair does not count as done by Fettle alone. */
 struct apart {
     char *name;
     UT_hash_handle hh;
 };
 
 struct numbers {
-    uint64_t revision; /* read up to here; 0: nothing yet */
-    bool found;        /* where to begin */
+    uint64_t revision; /* the last revision that was read; 0: none yet */
+    bool found;        /* the beginning was found */
     struct slot {
-        int64_t number; /* since 1970 */
+        int64_t number; /* seconds since 1970, in spans */
         struct numbers_sum sum;
     } slots[SLOTS];
     struct apart *apart;
@@ -61,7 +61,7 @@ static int64_t slot_of(struct wall at)
     return at.ns / span_s(SLOT_S).ns;
 }
 
-/* NULL for what is older than all that is kept. */
+/* NULL for a time before all kept spans. */
 static struct numbers_sum *sum_at(struct numbers *n, struct wall at)
 {
     int64_t number = slot_of(at);
@@ -82,7 +82,7 @@ static void set_apart(struct numbers *n, const char *node)
     HASH_ADD_KEYPTR(hh, n->apart, a->name, strlen(a->name), a);
 }
 
-/* Whether it was. */
+/* Whether the node was set apart; it no longer is. */
 static bool count_again(struct numbers *n, const char *node)
 {
     struct apart *a;
@@ -92,7 +92,7 @@ static bool count_again(struct numbers *n, const char *node)
     return a != NULL;
 }
 
-/* Only now is a node that was set apart one that may be ill. */
+/* A node that was set apart may be ill only from now on. */
 static void take_step(struct numbers *n, struct numbers_sum *sum, const char *node,
                       const struct entry_fields *f)
 {
@@ -100,7 +100,7 @@ static void take_step(struct numbers *n, struct numbers_sum *sum, const char *no
     sum->transitions++;
     sum->queued += f->to == STEP_QUEUE;
     if (f->from == STEP_NONE && (f->to == STEP_PROVISION || f->to == STEP_ISOLATE)) {
-        set_apart(n, node); /* it came up, or a maintenance event: nothing was wrong with it */
+        set_apart(n, node); /* it came up, or there was a maintenance event: nothing was wrong with it */
     } else if (ends || f->from == STEP_PROVISION) {
         bool was_apart = count_again(n, node);
         sum->by_itself += f->outcome == ENTRY_OUTCOME_BACK && !was_apart;
@@ -137,7 +137,7 @@ static void take_transition(struct numbers *n, struct numbers_sum *sum, const ch
     sum->by_person += f->from == STEP_QUEUE || f->to == STEP_QUARANTINE;
 }
 
-/* What is left open keeps the node in the work queue: the answer is no step, but a person's part. */
+/* Findings that stay open keep the node in the work queue: the answer is not a step, but a person's part. */
 static void take_answer(struct numbers *n, struct numbers_sum *sum, const char *node,
                         const struct entry_fields *f)
 {
@@ -148,7 +148,7 @@ static void take_answer(struct numbers *n, struct numbers_sum *sum, const char *
 
 static const struct counted {
     enum command_kind kind;
-    bool always; /* also where no repair goes from one step to another */
+    bool always; /* counts even when no repair goes from one step to another */
     void (*take)(struct numbers *n, struct numbers_sum *sum, const char *node, const struct entry_fields *f);
 } counted[] = {{COMMAND_REPAIR, false, take_step},        {COMMAND_TRANSITION, false, take_transition},
                {COMMAND_ANSWER, true, take_answer},       {COMMAND_INSTANCE, false, take_instance},
@@ -194,7 +194,7 @@ static int take_first(void *arg, uint64_t revision, const struct store_entry *e,
     return 0;
 }
 
-/* The last revision before that time, about. */
+/* The last revision before that time, approximately. */
 static int find_begin(struct numbers *n, const struct api_shell *shell, struct wall begin, struct err *e)
 {
     uint64_t low = 0, high = shell->revision(shell->arg);
@@ -223,7 +223,7 @@ int numbers_read(struct numbers *n, const struct api_shell *shell, struct wall n
         uint64_t was = n->revision;
         rc = shell->journal(shell->arg, was, NUMBERS_PAGE_ENTRIES, take_entry, n, e);
         if (rc == 0 && n->revision == was)
-            return 0; /* that was all: not every revision has an entry */
+            return 0; /* that was all: some revisions have no entry */
         if (n->revision >= last)
             return rc;
     }

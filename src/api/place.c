@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which nodes for new work. Nothing is reserved: it is advice for who starts the work. */
+/* Chooses nodes for new work. Nothing is reserved: the answer is advice. */
 #include "api/call.h"
 #include "api/render.h"
 #include "api/slices.h"
@@ -28,7 +28,7 @@ static int take_ask(struct call *c, struct place_ask *ask, struct err *e)
     return rc;
 }
 
-/* An answer on its way. Groups are those of the moment of choosing: their cohorts may be gone by now. */
+/* An answer on its way. Its groups are those at the moment of choosing: their cohorts may be gone by now. */
 struct placing {
     struct slices slices;
     struct place_ask ask;
@@ -39,7 +39,7 @@ struct placing {
     struct fingerprint *ids; /* of each group's cohort */
     struct pile all, *piles; /* all names; those of each group */
     bool has_head;
-    size_t next; /* group to be rendered */
+    size_t next; /* the group to render */
 };
 
 static void placing_fini(struct slices *s)
@@ -54,7 +54,7 @@ static void placing_fini(struct slices *s)
     place_answer_fini(&p->answer);
 }
 
-/* Which of the answer's groups each chosen node is in. */
+/* Notes the group of each chosen node. */
 static void note_groups(struct placing *p, const struct cohorts *cohorts, const struct place_row *rows)
 {
     const struct place_answer *a = &p->answer;
@@ -103,7 +103,7 @@ static void render_passed(const struct place_answer *a, struct text *t)
     text_add_char(t, '}');
 }
 
-/* Some more of the chosen. True when all are named. */
+/* Names some more of the chosen nodes. True when all are named. */
 static bool name_chosen(struct placing *p)
 {
     const struct cluster *cluster = p->slices.call.api->cluster;
@@ -115,7 +115,7 @@ static bool name_chosen(struct placing *p)
     return p->named == p->answer.n;
 }
 
-/* The answer up to the groups. True when it is whole. */
+/* Renders the answer up to the groups. True when it is complete. */
 static bool render_head(struct placing *p)
 {
     struct slices *s = &p->slices;
@@ -131,7 +131,7 @@ static bool render_head(struct placing *p)
     return true;
 }
 
-/* Some more of the next group. True when it is whole. */
+/* Renders some more of the next group. True when it is complete. */
 static bool render_group(struct placing *p)
 {
     struct slices *s = &p->slices;
@@ -148,7 +148,7 @@ static bool render_group(struct placing *p)
     return true;
 }
 
-/* False: there is nothing to render. The list named nodes of its time; what came later is not meant. */
+/* False: there is nothing to render. The list named the nodes of its time; later ones are not meant. */
 static bool placing_choose(struct placing *p)
 {
     struct slices *s = &p->slices;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The power of nodes. Where it is, is asked at once. What switches it is a command for each node, committed
- * like every other change; it is answered when the last has come to its end, as the outbox has it, with what
- * came of it on each node. A client that goes away takes nothing back.
+ * The power of nodes. Its status is read at once. A change is a command for each node, committed like every
+ * other change; the call is answered with the outcome on each node when the last command has ended, according
+ * to the outbox. A client that goes away takes nothing back.
  */
 #include "api/call.h"
 
@@ -96,7 +96,7 @@ static void power_look(struct call *c, const struct hostlist *nodes)
     powering_end_one(p);
 }
 
-/* cmd: all but its node. */
+/* cmd: complete except for its node. */
 static void switch_all(struct call *c, const struct hostlist *nodes, struct command *cmd)
 {
     struct powering *p = powering_begin(c, nodes->n);
@@ -116,7 +116,7 @@ static void switch_all(struct call *c, const struct hostlist *nodes, struct comm
     powering_end_one(p);
 }
 
-/* What is not known now refuses a command that is given now. */
+/* An unknown fact refuses a command that is given now. */
 static int may_power(const struct call *c, const struct member *m, const struct command *cmd, struct err *e)
 {
     CLEANUP_TEXT struct text run = {0};

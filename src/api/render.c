@@ -4,6 +4,7 @@
 #include "api/seen.h"
 #include "base/table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,6 +72,7 @@ void render_suggestion(struct text *t, const struct cluster *c, struct watch *w,
 
 void render_claim(const struct claim *c, const char *nodes, struct text *t)
 {
+    assert(c && nodes);
     text_add(t, "{\"id\":");
     text_add_json(t, c->id);
     text_add(t, ",\"kind\":");
@@ -86,7 +88,7 @@ void render_claim(const struct claim *c, const char *nodes, struct text *t)
     text_add_char(t, '}');
 }
 
-/* A claim, and those of the nodes asked about that it rests on. */
+/* A claim, and the requested nodes that it holds. */
 struct held {
     const struct claim *claim;
     struct hostfolder *nodes;
@@ -113,7 +115,7 @@ static struct held *held_get(struct held **all, const struct claim *claim)
     return h;
 }
 
-/* Neighbours mostly have the same claims: ten thousand nodes of one claim are one look-up in the table. */
+/* Neighbours mostly have the same claims: ten thousand nodes of one claim cost one look-up in the table. */
 void render_claims(struct member *const *nodes, size_t n, struct text *t)
 {
     struct held *all = NULL, *h = NULL, *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repairs: what would be done and why, the work queue, what people say to it, and what holds Fettle back. */
+/* Repairs: what would be done and why, the work queue, people's decisions, and the brakes. */
 #include "api/call.h"
 #include "api/ill.h"
 #include "api/render.h"
@@ -28,7 +28,7 @@ static void render_words(struct text *t, const char *key, const struct hostlist 
     text_add_char(t, ']');
 }
 
-/* A command is for those alone who may change it. */
+/* Only callers with the right to change see a command. */
 static void render_run(const struct call *c, const char *run, struct text *t)
 {
     CLEANUP_TEXT struct text shown = {0};
@@ -116,7 +116,7 @@ int call_remedy_explain(struct call *c, struct text *t, struct err *e)
 
 /* --- the work queue -------------------------------------------------------------------------- */
 
-/* What was tried in this repair is nothing to suggest: the node is in the queue in spite of it. */
+/* A remedy that was tried in this repair is not suggested: the node is in the queue in spite of it. */
 static const struct remedy *repair_suggestion(const struct member *m, const struct choice *k)
 {
     const struct repair *r = member_repair(m);
@@ -127,7 +127,7 @@ static const struct remedy *repair_suggestion(const struct member *m, const stru
     return k->chosen;
 }
 
-/* The worst that is open and counts, the oldest of several; NULL: nothing is. */
+/* The worst open incident that counts, the oldest of several; NULL when there is none. */
 static const struct incident *worst_of(const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -141,7 +141,7 @@ static const struct incident *worst_of(const struct member *m)
     return worst;
 }
 
-/* What brought the node there: what is open by now, or else what its repair began for. */
+/* Why the node is there: what is open now, or else what its repair began for. */
 static void add_finding(const struct call *c, const struct member *m, struct text *t)
 {
     const struct incident *worst = worst_of(m);
@@ -228,7 +228,7 @@ static int repair_change(struct call *c, struct command *cmd, struct ask *a, str
     return call_submit_each(c, &a->nodes, cmd, e);
 }
 
-/* Of the step that the transition leads to. */
+/* The deadline of the step that the transition leads to. */
 static uint64_t deadline_s(const struct api_policy *p, enum by_hand what)
 {
     struct span s = what == BY_HAND_REPAIRED ? p->provision_deadline
@@ -280,7 +280,7 @@ int call_repair_refuse(struct call *c, struct text *t, struct err *e)
     return answer_remedy(c, COMMAND_REPAIR_REFUSE, e);
 }
 
-/* A node of which nothing else is open is provisioned, in its time for that. */
+/* A node without other open findings is provisioned, within the time for that. */
 int call_queue_resolve(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ size_t route_keys(enum route r, const char *const **keys)
         return 1;
     }
     *keys = queries[r].keys;
+    assert((size_t)r < sizeof queries / sizeof *queries);
     return queries[r].n;
 }
 
@@ -74,6 +76,7 @@ static int refuse_path(const char *path, struct err *e)
 int route_find(enum http_method method, const char *method_name, const char *path, enum route *out,
                const char **parameter, struct err *e)
 {
+    assert(path && out && parameter);
     CLEANUP_TEXT struct text allowed = {0};
     for (int i = 0; i < ROUTES; i++) {
         if (!path_matches(rows[i].path, path, parameter))

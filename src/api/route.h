@@ -7,8 +7,7 @@
 #include "http/server.h"
 
 /*
- * The routes of the interface, all from route.tbl: which call a method and a path mean. Inside this
- * folder.
+ * The routes of the interface, all from route.tbl: the call for a method and a path. Inside this folder.
  */
 
 enum route {
@@ -23,15 +22,15 @@ struct route_row {
     enum http_method method;
     const char *method_name;
     const char *path; /* may end in a {parameter} */
-    const char *work; /* "GET /v1/nodes": what the loop does then (base/loop.h) */
-    enum right right; /* that the caller needs */
+    const char *work; /* "GET /v1/nodes": names the loop's work (base/loop.h) */
+    enum right right; /* needed by the caller */
 };
 
 const struct route_row *route_get(enum route r);
 
-/* The route of a request; *parameter is what stands for its {parameter}, a part of path, or NULL.
- * -ENOENT for a path that there is not, with the nearest; -EOPNOTSUPP for a method that the path
- * does not have, with those that it has. */
+/* Finds the route of a request; *parameter is the part of path that stands for its {parameter}, or NULL.
+ * -ENOENT for an unknown path, with the nearest; -EOPNOTSUPP for a method that the path does not have, with
+ * those that it has. */
 int route_find(enum http_method method, const char *method_name, const char *path, enum route *out,
                const char **parameter, struct err *e);
 

@@ -13,8 +13,8 @@ static struct wall time_of(const json_t *entry)
     return (struct wall){(int64_t)ns};
 }
 
-/* What the record says of one fingerprint: when it came, and what changed as it went: that belongs
- * to the entry which stands before it. */
+/* The record stores with a fingerprint when it came, and what changed as it went; the latter belongs to the
+ * next newer entry. */
 static void add_entry(struct seen *s, const json_t *entry)
 {
     struct seen_entry *next = &s->entries[s->n - 1];
@@ -59,7 +59,7 @@ size_t seen_next_name(const char **list, const char **name)
     return len;
 }
 
-/* A change that names only a part of what changed may hide the component: beyond it nothing is known. */
+/* A change that names only some of the changed components may hide this one: before it nothing is known. */
 bool seen_changed(const struct seen *s, const char *component, struct wall *at)
 {
     size_t want = strlen(component);

@@ -11,8 +11,8 @@ struct selection {
     enum field fields[FIELDS];
 };
 
-/* Reads "Name,State" (any case); NULL is every field. -EINVAL for an empty name, one that is not
- * known (with the nearest) and one that is there twice. */
+/* Reads "Name,State" (any case); NULL is every field. -EINVAL for an empty name, an unknown one (with the
+ * nearest) and one that occurs twice. */
 int selection_parse(const char *text, struct selection *s, struct err *e);
 
 #endif

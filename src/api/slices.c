@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A slice ends by the clock: no table of what nodes cost stays true. */
+/* A slice ends by the clock: no table of the cost of nodes would stay true. */
 #include "api/slices.h"
 
 #include "base/loop.h"
@@ -31,8 +31,8 @@ static void slices_refuse(struct slices *s)
     slices_destroy(s);
 }
 
-/* All of the table. To look at 100,000 of them takes milliseconds: whether one is meant is seen in its step.
- */
+/* Takes the whole table. Visiting 100,000 nodes takes milliseconds; each step decides whether its node is
+ * meant. */
 static void slices_gather(struct slices *s)
 {
     const struct cluster *cluster = s->call.api->cluster;
@@ -56,7 +56,7 @@ static int read_some(struct slices *s)
     return marking_end(&s->marking, &s->why) < 0 ? -1 : 1;
 }
 
-/* 1: there is more to do; 0: that was the last step; negative: the answer is why. */
+/* 1: there is more to do; 0: that was the last step; negative: the error that is the answer. */
 static int slices_step(struct slices *s)
 {
     if (s->marking.walk)
@@ -65,7 +65,7 @@ static int slices_step(struct slices *s)
     return s->why.code ? -1 : more;
 }
 
-/* Gives what was written away when it is long enough. The last byte stays, since steps look at it. */
+/* Gives the text away when it is long enough, except its last byte, which steps look at. */
 static void give_piece(struct slices *s)
 {
     if (s->text.len <= PIECE_BYTES)
@@ -114,7 +114,7 @@ int call_slices(struct call *c, struct slices *s)
 {
     s->call = *c;
     s->configured = c->api->configured;
-    s->call.actor = NULL; /* lives no longer than this call */
+    s->call.actor = NULL; /* does not outlive this call */
     http_set_arg(c->request, s, on_gone);
     http_again(c->request, on_slice);
     return CALL_LATER;

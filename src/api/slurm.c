@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Slurm has to be told, and asked, so that a job stays within one cohort: the cohort of each node
- * as a feature, and a constraint of such features.
+ * The settings for Slurm that keep a job within one cohort: each node's cohort as a feature, and a constraint
+ * of such features.
  */
 #include "api/call.h"
 #include "api/render.h"
@@ -11,8 +11,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Slurm takes nodes of a lower weight first: a proven node before one of which nobody knows, and that
- * before one that is proven to be something else. */
+/* Slurm takes nodes of a lower weight first: a proven node before an unknown one, and that before one that is
+ * proven to differ. */
 enum { WEIGHT_CONFORMANT = 1, WEIGHT_UNPROVEN = 500, WEIGHT_DRIFTED = 1000 };
 
 enum { CONSTRAINT_COHORTS_MAX = 64 };
@@ -30,9 +30,9 @@ static const struct {
 
 struct features {
     struct slices slices;
-    bool all;          /* nobody named nodes */
+    bool all;          /* the call named no nodes */
     struct bins bins;  /* by conformance */
-    struct bin **list; /* when all nodes were looked at */
+    struct bin **list; /* once all nodes were visited */
     size_t next;
 };
 
@@ -52,7 +52,7 @@ static int by_features(const void *a, const void *b)
     return d != 0 ? d : (int)x->key.kind - (int)y->key.kind;
 }
 
-/* Unlisted nodes are none of Slurm's, unless somebody names them. */
+/* Unlisted nodes are not Slurm's, unless the call names them. */
 static void add_features(struct slices *s, const struct member *m)
 {
     struct features *f = (struct features *)s;
@@ -64,7 +64,7 @@ static void add_features(struct slices *s, const struct member *m)
     pile_add(&bins_get(&f->bins, k, standing.conformance)->pile, m->name);
 }
 
-/* Some more of the nodes with the same features. True when these are whole. */
+/* Renders some more of the nodes with the same features. True when they are complete. */
 static bool render_run(struct features *f)
 {
     struct slices *s = &f->slices;
@@ -128,14 +128,14 @@ static int by_fit(const void *a, const void *b)
     return fingerprint_compare(&x->cohort->id, &y->cohort->id);
 }
 
-/* A job waits for nodes that are busy: these count, too. */
+/* A job waits for busy nodes, so these count too. */
 static bool may_run(const struct place_row *r, int class)
 {
     return r->cohort != COHORT_NONE && (class < 0 || r->class == class) &&
            (r->pass == PASS_NONE || r->pass == PASS_BUSY || r->pass == PASS_WORK_UNKNOWN);
 }
 
-/* Largest first; those with fewer than `least` nodes are left out. *largest is that of all. */
+/* Largest first, without those of fewer than `least` nodes. *largest is the largest of all. */
 static size_t slurm_candidates(struct call *c, int class, uint64_t least, struct choice_of **out,
                                uint32_t *largest)
 {

@@ -5,20 +5,20 @@
 #include "api/view.h"
 #include "base/json.h"
 
-/* How many nodes are what. Zero-initialise. */
+/* Counts of nodes. Zero-initialise. */
 struct tally {
     size_t nodes;
     size_t schedulable;
     struct {
-        size_t held, unknown; /* of listed nodes, as of elsewhere_state */
-        size_t out;           /* takes no new work there, whoever says so */
+        size_t held, unknown; /* listed nodes, by elsewhere_state */
+        size_t out;           /* takes no new work there, whoever decided it */
     } elsewhere[ELSEWHERES];
     size_t states[LIFECYCLES][2]; /* [1]: busy */
 };
 void tally_add(struct tally *y, struct view *v);
-/* The number of nodes by 2001 word, for those words that occur: {"IDLE":12,"DOWN":1} */
+/* The number of nodes by 2001 word, for words that occur: {"IDLE":12,"DOWN":1} */
 void render_states(const struct tally *y, struct text *t);
-/* Where somebody else holds nodes, or nobody knows it: [{"where":"slurm","held":2,"out":3,"unknown":0}] */
+/* Where others hold nodes, or where that is unknown: [{"where":"slurm","held":2,"out":3,"unknown":0}] */
 json_t *tally_elsewhere(const struct tally *y);
 
 #endif

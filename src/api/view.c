@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One function a field writes its value; the table of them is made from field.tbl, so that a field
- * without a function does not compile. What costs more than a look (whether the node is fit, and
- * why not) is worked out once a node, when the first field asks for it.
+ * For each field one function writes its value; the table of them is made from field.tbl, so that a field
+ * without a function does not compile. Expensive values (whether the node is fit, and why not) are computed
+ * once for a node, when the first field needs them.
  *
- * Words of enums are written as they stand: nothing in them needs escaping. Everything that came
- * from outside goes through text_add_json.
+ * Words of enums are written unchanged: nothing in them needs escaping. All text from outside goes through
+ * text_add_json.
  */
 #include "api/view.h"
 
@@ -51,7 +51,7 @@ enum lifecycle view_lifecycle(const struct view *v)
     return lifecycle_of(&a);
 }
 
-/* Whether anything was heard of it since this controller listens. */
+/* Whether the node was heard since this controller started listening. */
 static bool was_heard(const struct view *v)
 {
     return v->seen->heard_wall.ns != 0;
@@ -95,7 +95,7 @@ static void add_milli(struct text *t, struct maybe m)
     text_add_bytes(t, digits, n);
 }
 
-/* What was reported, else what is specified. */
+/* The reported value, otherwise the specified one. */
 static struct maybe view_reported(const struct view *v, struct maybe has, enum field f, uint64_t must)
 {
     if (has.known)
@@ -454,7 +454,7 @@ static void value_SILENT(struct view *v, struct text *t)
         render_string(t, NULL);
 }
 
-/* Nobody knows whether a node that is not heard still runs. */
+/* Whether a silent node still runs is unknown. */
 static void value_UPTIME(struct view *v, struct text *t)
 {
     enum liveness l = v->seen->beat.liveness;

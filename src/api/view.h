@@ -8,32 +8,32 @@
 #include "watch/watch.h"
 
 /*
- * A node's fields as JSON text, without a tree between: tables have ten thousand rows. Inside this folder.
+ * A node's fields as JSON text, without a tree in between: tables have ten thousand rows. Inside this folder.
  */
 
-/* What is looked at while nodes are rendered, one after the other. Zero-initialise, with cluster,
- * watch and now; view_fini. */
+/* State while nodes are rendered, one after the other. Zero-initialise, with cluster, watch and now;
+ * view_fini. */
 struct view {
     const struct cluster *cluster;
     const struct watch *watch;
     struct mono now;
     const struct member *member;
     const struct observed *seen;
-    bool judged; /* fitness, fit and the texts are of this member */
+    bool judged; /* fitness, fit and the texts belong to this member */
     bool fit;
     struct fitness fitness;
     struct text claims, shortfall, why;
 };
 void view_fini(struct view *v);
-/* What makes it fit or not, and its state; worked out once a node. */
+/* The node's fitness and state; computed once for a node. */
 const struct fitness *view_fitness(struct view *v);
 enum lifecycle view_lifecycle(const struct view *v);
-/* The node that is looked at from now on. */
+/* Sets the node to render. */
 void view_set(struct view *v, const struct member *m);
 
 /* {"Name":"lx01","State":"IDLE"} */
 void render_node(struct view *v, const struct selection *s, struct text *t);
-/* When what it has was last known to be so, as a time; null when that is not known. */
+/* When its inventory was last known to be right, as a time; null when unknown. */
 void render_inventory_at(const struct view *v, struct text *t);
 /* The settable fields that were specified, as their texts in NodeSpecConf: {"CPUs":"2"} */
 void render_specification(const struct spec *s, struct text *t);

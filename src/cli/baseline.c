@@ -108,7 +108,7 @@ static void add_change(struct text *out, const char *component, const char *from
     text_add_char(out, '}');
 }
 
-/* The components of a that are otherwise in b, then those that b alone has. */
+/* Adds components of a that differ in b, then those that only b has. */
 static void add_changes(struct text *out, const struct fettle_value *a, const struct fettle_value *b)
 {
     REPORT_EACH(i, fettle_value_find(a, "components"))
@@ -125,7 +125,8 @@ static void add_changes(struct text *out, const struct fettle_value *a, const st
     }
 }
 
-/* The differences as an answer has them: the controller knows versions, and not how they differ. */
+/* Computes the differences between two versions in the form of an answer: the controller knows the versions,
+ * but not their differences. */
 static int ask_changes(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
 {
     CLEANUP_TEXT struct text list = {0}, json = {0};
@@ -182,7 +183,7 @@ int baseline_diff(struct call *c, struct err *e)
 
 /* ---- changing it ---- */
 
-/* The version that is the baseline after a change. */
+/* The version of the baseline after a change. */
 static const char *version_after(const struct fettle_answer *answer)
 {
     const char *version = fettle_get_text(fettle_answer_value(answer), "version");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One call of the tool: its words are read into arguments and options, the controller is connected to, and
- * what came of it is written.
+ * One call of the tool: parses its words into arguments and options, connects to the controller, and prints
+ * the outcome.
  */
 #include "cli/command.h"
 
@@ -56,7 +56,7 @@ static char *take_word(struct words *w)
     return *w->at++;
 }
 
-/* A reason may stand unquoted: it goes on to the next option, unless its first word has blanks. */
+/* A reason may be given without quotes: it extends to the next option, unless its first word has blanks. */
 static const char *take_reason(struct call *c, struct words *w, const char *first)
 {
     if (!first || strpbrk(first, " \t"))
@@ -103,7 +103,7 @@ static int take_long(struct call *c, char *word, struct words *w, struct err *e)
     return keep_value(c, o, value, e);
 }
 
-/* One or several letters; the last may have its value behind it or as the next word. */
+/* One or several letters; the last may have its value attached or as the next word. */
 static int take_letters(struct call *c, char *word, struct words *w, struct err *e)
 {
     for (; *word; word++) {
@@ -142,7 +142,7 @@ static int call_split(struct call *c, struct words w, struct err *e)
     return 0;
 }
 
-/* -o of a command that lists no records. */
+/* Checks -o of a command that lists no records. */
 static int check_output(struct call *c, struct err *e)
 {
     const char *output = c->value[OPTION_OUTPUT];
@@ -185,7 +185,7 @@ static int call_check(struct call *c, struct err *e)
     return 0;
 }
 
-/* What is said to the controller is UTF-8. */
+/* Text for the controller must be UTF-8. */
 static int check_text(char **words, size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++)
@@ -250,8 +250,8 @@ int call_told(int r, const struct fettle_error *from, struct err *e)
     return r < 0 ? err_set(e, r, "%s", from->message) : r;
 }
 
-/* What client.conf says of the controller that was named, or is the default; an address that was given needs
- * no file. 0, or -errno. */
+/* Finds the controller that was named, or the default, in client.conf; a given address needs no file. 0, or
+ * -errno. */
 static int find_client(const struct call *c, struct client *out, struct err *e)
 {
     const char *given = c->value[OPTION_CONTROLLER];

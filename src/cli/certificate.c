@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands about certificates: one for an operator, which there are, and the end of some.
+ * The commands about certificates: create one for an operator, list them, revoke some.
  */
 #include "cli/listing.h"
 #include "cli/print.h"
@@ -38,7 +38,7 @@ static int create_file(const char *path, const char *bytes, struct err *e)
     return r;
 }
 
-/* True when the file holds these bytes and no others: a second certificate of one authority. */
+/* True when the file holds exactly these bytes: a second certificate of one authority. */
 static bool holds_already(const char *path, const char *bytes)
 {
     char have[16384];

@@ -31,7 +31,7 @@ int choice_nodes(const char *const *args, size_t n, char **nodes, struct err *e)
     return r;
 }
 
-/* --json, --csv and --fold beside what -o says. */
+/* Combines --json, --csv and --fold with -o. */
 static int choose_form(const struct call *c, enum form *form, struct err *e)
 {
     static const struct {
@@ -148,7 +148,7 @@ int choice_target_list(struct call *c, const char *const *args, size_t n, char *
 
 /* ---- times ---- */
 
-/* "2h" ago, or a moment of the clock on the wall here; with utc, of Greenwich's. */
+/* "2h" ago, or a local time; with utc, a time in UTC. */
 static int parse_moment(const char *text, bool utc, int64_t *out, struct err *e)
 {
     static const char *const forms[] = {"%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M",

@@ -8,30 +8,30 @@
 #include "cli/view.h"
 
 /*
- * From the options and arguments of a call to nodes, a query, and a form of output.
+ * Turns the options and arguments of a call into nodes, a query, and a form of output.
  */
 
-/* Host lists of several arguments, as one. -EINVAL, also when they name no node. */
+/* Host lists of several arguments, as one. -EINVAL also when they name no node. */
 int choice_hosts(const char *const *args, size_t n, struct hostlist *h, struct err *e);
 /* The same, folded; the caller frees it. */
 int choice_nodes(const char *const *args, size_t n, char **nodes, struct err *e);
 
-/* The same for a command that does something with nodes: with --where those of the host lists, or of all
- * nodes, that pass. The controller is asked which they are. -ENOENT when none passes. */
+/* The same for a command that acts on nodes: with --where, the nodes of the host lists (or all nodes) that
+ * pass, which the controller is asked for. -ENOENT when none passes. */
 int choice_targets(struct call *c, const char *const *args, size_t n, struct hostlist *h, struct err *e);
 /* The same, folded; the caller frees it. */
 int choice_target_list(struct call *c, const char *const *args, size_t n, char **nodes, struct err *e);
 
-/* What is shown of these records, and how: --output, --json, --csv, --fold, --no-header, --sort, --where and
- * --limit; colours where standard output wants them. The caller ends q also after -EINVAL. */
+/* The query and view for these records, from --output, --json, --csv, --fold, --no-header, --sort, --where
+ * and --limit; with colours when standard output takes them. The caller ends q even after -EINVAL. */
 int choice_query(const struct call *c, enum record record, struct query *q, struct view *v, struct err *e);
 
-/* The moment that an option names, in seconds since 1970: "2h" is ago. *out stays as it is without the
- * option. */
+/* The moment that an option names, in seconds since 1970; "2h" means two hours ago. *out is unchanged without
+ * the option. */
 int choice_moment(const struct call *c, enum option o, int64_t *out, struct err *e);
 
-/* Adds rows in the form that was asked for. Where nobody named fields, a table of nodes leaves SchedulerState
- * out when no node has one: there is no scheduler. */
+/* Adds rows in the chosen form. Without named fields, a table of nodes leaves SchedulerState out when no node
+ * has one: there is no scheduler. */
 void choice_write(struct call *c, const struct view *v, const struct query *q, struct rows *r,
                   struct text *out);
 

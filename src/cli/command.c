@@ -20,7 +20,7 @@ static const struct option_info options[] = {
 #define OF(symbol) (UINT64_C(1) << OPTION_##symbol)
 #define LISTS (OF(OUTPUT) | OF(SORT) | OF(WHERE) | OF(NO_HEADER) | OF(LIMIT) | OF(JSON) | OF(CSV))
 #define SELECTS (OF(WHERE) | UINT64_C(1) << 63)
-/* What can be printed as JSON can be as YAML. */
+/* A command that prints JSON can also print YAML. */
 #define WITH_OUTPUT(opts) ((opts) | (((opts)&OF(JSON)) ? OF(OUTPUT) : 0))
 const struct command commands[] = {
 #define OPTION(symbol, letter, name, argument, what)
@@ -47,7 +47,7 @@ const struct option_info *option_info(enum option o)
     return &options[o];
 }
 
-/* How many of the words are the command's path; 0 when they are not. */
+/* How many words of the call form the command's path; 0 when they do not match. */
 static size_t match_words(const struct command *k, const char *const *words, size_t n)
 {
     const char *path = k->path;
@@ -62,7 +62,7 @@ static size_t match_words(const struct command *k, const char *const *words, siz
     return 0;
 }
 
-/* The path behind its first n words, when these are the given ones; NULL otherwise, or without more. */
+/* The rest of the path after its first n words, when these match; otherwise, and without a rest, NULL. */
 static const char *rest_of(const char *path, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -82,8 +82,8 @@ const struct command *command_find_path(const char *path)
     return NULL;
 }
 
-/* "node" alone, or with a word that is none of its own; "baseline rollout" likewise. "queue" is a command
- * by itself, too. */
+/* Handles "node" alone or with an unknown subcommand; "baseline rollout" likewise. "queue" is a command by
+ * itself, too. */
 static int command_incomplete(const char *const *words, size_t n, struct err *e)
 {
     CLEANUP_TEXT struct text list = {0}, path = {0};
@@ -105,7 +105,7 @@ static int command_incomplete(const char *const *words, size_t n, struct err *e)
                    command_find_path(path.s) ? "nothing, " : "", list.s);
 }
 
-/* Whether the words of a command are the beginning of another, as those of "queue" are. */
+/* True when a command's words are the beginning of another, as "queue" is. */
 static bool goes_on(const char *const *words, size_t n)
 {
     for (size_t i = 0; i < commands_n; i++)

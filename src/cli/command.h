@@ -37,13 +37,13 @@ struct call {
     const struct command *command;
     const char **args; /* borrowed from argv */
     size_t n_args;
-    const char *value[OPTIONS]; /* the last that was given; "" for a switch; NULL when not given */
+    const char *value[OPTIONS]; /* the last value given; "" for a switch; NULL when not given */
     const char **wheres;        /* every --where */
     size_t n_wheres;
-    bool yaml;             /* instead of JSON, where no records are listed */
-    char *reason;          /* what OPTION_REASON points to when it is several words */
+    bool yaml;             /* YAML instead of JSON, for commands that list no records */
+    char *reason;          /* the value of OPTION_REASON when it has several words */
     struct fettle *fettle; /* made by call_controller */
-    struct text out;       /* what to print */
+    struct text out;       /* the output */
 };
 
 /* 0, a negative errno with a sentence, or a positive exit status. */
@@ -56,25 +56,24 @@ struct command {
     command_fn *run;
     const char *what;
 };
-/* A bit of options beside those of the enum: --where chooses the nodes that the command is about. */
+/* A bit of options beside those of the enum: --where selects the command's nodes. */
 static const uint64_t COMMAND_SELECTS = UINT64_C(1) << 63;
 extern const struct command commands[];
 extern const size_t commands_n;
 
 /* The command of exactly this path; NULL. */
 const struct command *command_find_path(const char *path);
-/* Of n words the first `used` are a command's path, and the rest are too many arguments for it. -EINVAL with
- * the commands that were perhaps meant, where other paths begin with the same words ("queue" and "queue
- * take"); else 0. */
+/* The first `used` of n words are a command's path, and it cannot take the rest. -EINVAL with the commands
+ * that may be meant, when other paths begin with the same words ("queue" and "queue take"); otherwise 0. */
 int command_check_group(const char *const *words, size_t used, size_t n, struct err *e);
-/* Says why these words, one at least, are the path of no command. -EINVAL. */
+/* Explains why these words, at least one, are not a command. -EINVAL. */
 int command_unknown(const char *const *words, size_t n, struct err *e);
 
-/* Reads the words after the program's name into c, which is empty. -EINVAL with a sentence. With
- * -h, the command is `help` and its arguments are the path. */
+/* Parses the words after the program's name into c, which is empty. -EINVAL with a sentence. With -h, the
+ * command is `help` and its arguments are the path. */
 int call_parse(struct call *c, char **words, size_t n, struct err *e);
 void call_fini(struct call *c);
-/* The command whose path these words begin with, and how many of them it is; NULL. */
+/* The command whose path the words begin with, and the length of the path in words; NULL for none. */
 const struct command *call_find(const char *const *words, size_t n, size_t *used);
 /* Options that every command takes. */
 uint64_t call_options(void);
@@ -89,28 +88,28 @@ static inline bool call_selects(const struct call *c)
     return (c->command->options & COMMAND_SELECTS) != 0;
 }
 
-/* The controller, connected to at the first use. NULL with the code and sentence in *e. */
+/* The controller; connects at the first use. NULL with the code and sentence in *e. */
 struct fettle *call_controller(struct call *c, struct err *e);
 
-/* Takes over what libfettle had to say. Returns r. */
+/* Converts an error of libfettle. Returns r. */
 int call_told(int r, const struct fettle_error *from, struct err *e);
 
-/* Asks what needs no words. */
+/* A question without arguments. */
 typedef int call_answer_fn(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answer, struct err *e);
 
-/* The same about what the first argument names. */
+/* A question about the thing that the first argument names. */
 typedef int call_about_fn(struct fettle *f, const char *name, struct fettle_answer **out,
                           struct fettle_error *e);
 int call_about(struct call *c, call_about_fn *fn, struct fettle_answer **answer, struct err *e);
 
-/* Writes c->out to fd and empties it. -EIO, or -ENOSPC, with a sentence. CALL_CUT, without one, when the
- * reader of a pipe went away, as `head` does: it is the exit status of a program that SIGPIPE ends. */
+/* Writes c->out to fd and empties it. -EIO or -ENOSPC with a sentence. CALL_CUT, without a sentence, when the
+ * reader of a pipe is gone, as with `head`: the exit status of a program that SIGPIPE ends. */
 enum { CALL_CUT = 128 + SIGPIPE };
 int call_flush(struct call *c, int fd, struct err *e);
 
-/* "What FETTLE can do", or one command in full. path NULL for the first. -EINVAL when there is none
- * of this path. */
+/* The overview of commands, or one command in full. path NULL for the overview. -EINVAL when there is no such
+ * command. */
 int help_write(struct text *out, const char *path, struct err *e);
 
 command_fn node_list, node_show, node_claims, node_drain, node_undrain, node_down, node_up, node_set,

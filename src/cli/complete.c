@@ -14,14 +14,14 @@
 #include <strings.h>
 
 struct completion {
-    struct call *call; /* of `complete`: asks, and prints */
+    struct call *call; /* the call of `complete`: asks, and prints */
     const char *current;
     size_t had;           /* bytes of it that stay: "name," of "name,sta" */
-    const char *option;   /* the argument of the option that it is the value of; NULL */
-    const char *plain[8]; /* the words before it that are neither options nor their values */
+    const char *option;   /* when it is the value of an option: the option's argument; otherwise NULL */
+    const char *plain[8]; /* earlier words that are neither options nor their values */
     size_t n_plain;
-    const struct command *command; /* NULL: the words are none yet */
-    size_t used;                   /* words of its path */
+    const struct command *command; /* NULL: the words are not a command yet */
+    size_t used;                   /* the length of its path in words */
 };
 
 /* ---- candidates ---- */
@@ -37,7 +37,7 @@ static void complete_offer(const struct completion *c, const char *word, const c
     text_add_char(out, '\n');
 }
 
-/* A shell gets no name that it would take for anything else. */
+/* True when a shell takes the name literally. */
 static bool is_plain_name(const char *s)
 {
     return *s && *s != '-' &&
@@ -66,7 +66,7 @@ static int ask_names(struct fettle *f, struct fettle_answer **out, struct fettle
     return fettle_node_list(f, NULL, "Name,State", out, e);
 }
 
-/* The claims on the nodes that are named before. */
+/* Offers the claims on the nodes named before. */
 static void offer_claims(const struct completion *c)
 {
     CLEANUP_HOSTLIST struct hostlist h = {0};
@@ -98,7 +98,7 @@ static void offer_words(const struct completion *c, const char *argument)
             complete_offer(c, words[i].word, "", words[i].what);
 }
 
-/* Fields of what the command lists, or of nodes. */
+/* Offers the fields of the command's records, or of nodes. */
 static void offer_fields(struct completion *c, const char *end)
 {
     const struct record_info *r = c->command ? record_find(c->command->path) : NULL;
@@ -174,7 +174,7 @@ static void offer_options(const struct completion *c)
     }
 }
 
-/* True when the path goes on behind the plain words; *rest is how. */
+/* True when the path continues after the plain words; *rest is its continuation. */
 static bool goes_on(const struct completion *c, const char *path, const char **rest)
 {
     for (size_t i = 0; i < c->n_plain; i++) {
@@ -187,7 +187,7 @@ static bool goes_on(const struct completion *c, const char *path, const char **r
     return true;
 }
 
-/* The words that may come next in a path, each once: commands with a word in common stand together. */
+/* Offers the next words of paths, each once: commands that share a word are adjacent. */
 static void offer_paths(const struct completion *c)
 {
     CLEANUP_TEXT struct text next = {0}, before = {0};
@@ -205,7 +205,8 @@ static void offer_paths(const struct completion *c)
     }
 }
 
-/* The nth word of "CHECK [NODES...]", or the last when that may be repeated; its length without the signs. */
+/* The nth word of "CHECK [NODES...]", or the last one when it may be repeated; *len is its length without the
+ * signs. */
 static const char *argument_at(const char *arguments, size_t n, size_t *len)
 {
     const char *word = NULL;
@@ -236,7 +237,7 @@ static void offer_plain(struct completion *c)
 
 /* ---- the words before ---- */
 
-/* The option that this word is, when its value is the next one; OPTIONS otherwise. */
+/* The option of this word, when its value is the next word; otherwise OPTIONS. */
 static enum option option_of(const char *word)
 {
     for (size_t o = 0; o < OPTIONS; o++) {

@@ -29,8 +29,8 @@ int conform_groups(struct call *c, struct err *e)
 
 /* ---- diff ---- */
 
-/* One component on both sides: what is expected and what is; or of two nodes the values of each, in the
- * order in which the call names them. Also under the table, what the cells had no room for. */
+/* One component on both sides: expected and actual; or, for two nodes, the value of each in the order of the
+ * call. Also printed under the table when the cells were too narrow. */
 struct difference_sides {
     struct text text[2];
     struct report_pair pair;
@@ -113,7 +113,7 @@ static void write_summary(struct text *out, const struct fettle_value *v, bool n
     }
 }
 
-/* What could not be read is often a thousand components for one reason: that stands there once. */
+/* Often a thousand components could not be read for one reason: it is printed once. */
 static void write_rest(struct call *c, const struct fettle_value *list)
 {
     CLEANUP_TEXT struct text last = {0};

@@ -106,7 +106,7 @@ static void write_longest(struct text *out, const struct fettle_value *turns)
     write_line(out, "Longest turn", t.s);
 }
 
-/* "cluster 2 of 5, class gpu 1 of 1": nodes that are out by Fettle's own decision, of how many may be. */
+/* "cluster 2 of 5, class gpu 1 of 1": nodes that are out by Fettle's own decision, and the limit. */
 static void write_budgets(struct text *out, const struct fettle_value *budgets)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -135,7 +135,7 @@ static void write_elsewhere(struct text *out, const struct fettle_value *elsewhe
     write_line(out, "Elsewhere", t.s);
 }
 
-/* Whether Fettle acts, and what it is doing. */
+/* Whether Fettle acts, and its present work. */
 static void write_doings(struct text *out, const struct fettle_value *s)
 {
     static const char *const modes[][2] = {{"off", "off: no checks run"},

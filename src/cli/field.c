@@ -40,7 +40,7 @@ int field_find(const struct field_info *fields, size_t n, const char *name, size
             return 0;
         }
     }
-    for (size_t i = 0; i < n; i++) { /* what stands above the column, as a reader types it */
+    for (size_t i = 0; i < n; i++) { /* the heading of the column, as a reader types it */
         if (is_word(fields[i].heading, name, len)) {
             *out = i;
             return 0;
@@ -107,7 +107,7 @@ int field_milli(const struct field_info *f, const struct cell *c, int64_t *out)
 
 /* ---- for programs ---- */
 
-/* Millionths as percent, thousandths of a minute as minutes; with all their digits. */
+/* Millionths as percent, thousandths of a minute as minutes; with all digits. */
 static bool add_scaled(const struct field_info *f, const struct cell *c, struct text *out)
 {
     int64_t n;
@@ -195,7 +195,7 @@ static bool show_span(const struct field_info *f, const struct cell *c, struct t
     return true;
 }
 
-/* One digit is enough for a person. */
+/* With one digit, which is enough for people. */
 static bool show_scaled(const struct field_info *f, const struct cell *c, struct text *out)
 {
     int64_t n;

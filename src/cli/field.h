@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /*
- * The fields of a record as a person names and reads them: those of nodes here, of all others in record.h.
+ * The fields of a record, as people name and read them: those of nodes here, all others in record.h.
  */
 
 enum field {
@@ -45,23 +45,22 @@ struct field_info {
     const char *heading, *unit;
     bool settable;
     const char *what;
-    const char *from; /* NULL: the member of its own name */
+    const char *from; /* NULL: the member with the field's own name */
     make_fn *make;    /* makes the text instead; or NULL */
 };
 extern const struct field_info node_fields[FIELDS];
 const struct field_info *field_info(enum field f);
 
-/* Which of n fields has this name or heading, in any case. -EINVAL names the nearest that is known. */
+/* Finds a field by name or heading among n, in any case. -EINVAL names the nearest known one. */
 int field_find(const struct field_info *fields, size_t n, const char *name, size_t len, size_t *out,
                struct err *e);
-/* The same of a node's. */
+/* The same for a node's field. */
 int field_parse(const char *name, size_t len, enum field *out, struct err *e);
 
-/* True for what stands at the right of its column. */
+/* True for a right-aligned column. */
 bool field_is_number(const struct field_info *f);
 
-/* What one record has in one field: a value of the answer, or a text that was made. NULL and NULL: nothing.
- */
+/* The value of a field in a record: a value of the answer, or a text that was made. Both NULL: empty. */
 struct cell {
     const struct fettle_value *value;
     char *made;
@@ -77,15 +76,14 @@ static inline const char *cell_text(const struct cell *c)
     return c->made ? c->made : fettle_value_text(c->value);
 }
 
-/* The value in thousandths of what is shown: numbers, times, and ages in milliseconds. -EINVAL when it is
- * none. */
+/* The value in thousandths of the shown unit: numbers, times, and ages in milliseconds. -EINVAL when it is
+ * not a number. */
 int field_milli(const struct field_info *f, const struct cell *c, int64_t *out);
 
 /* Adds the value for people: "yes", "3m12s", "2026-11-20T20:41:57Z", "1,3"; nothing for null. */
 void field_show(const struct field_info *f, const struct cell *c, struct text *out);
 
-/* Adds the value for programs: as the interface gives it, a list with commas between. out->s is not NULL
- * after it. */
+/* Adds the value for programs: as in the API, lists separated by commas. out->s is not NULL afterwards. */
 void field_raw(const struct field_info *f, const struct cell *c, struct text *out);
 
 /* Adds the value as JSON. */

@@ -40,7 +40,7 @@ static void write_all(struct text *out)
     text_add(out, "\n\"fettle help COMMAND\" explains a command; fettle(1) explains all of them.\n");
 }
 
-/* The commands that begin with this word; false when there are none. */
+/* Writes the commands that begin with this word; false when there are none. */
 static bool write_group(struct text *out, const char *first)
 {
     size_t len = strlen(first), before = out->len;
@@ -124,7 +124,7 @@ static void write_command(struct text *out, const struct command *k)
     write_exits(out);
 }
 
-/* As if the words had been called. */
+/* The error for these words as a command. */
 static int unknown_path(const char *path, struct err *e)
 {
     CLEANUP_FREE char *copy = mem_dup(path);
@@ -154,7 +154,7 @@ int help_write(struct text *out, const char *path, struct err *e)
     return 0;
 }
 
-/* What `fettle` alone says. */
+/* The output of `fettle` alone. */
 int greet_show(struct call *c, struct err *e)
 {
     text_add(&c->out,

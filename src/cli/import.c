@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Configuration of other programs as Fettle's: files of this machine are read, and no controller is asked.
+ * Converts the configuration of other programs: reads files of this machine, and asks no controller.
  */
 #include "cli/command.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file to be, and where it is until it is whole. */
+/* A file to be written, and its temporary place until it is whole. */
 struct product {
     const char *name;
     struct text text;
@@ -46,7 +46,7 @@ static int write_all(int fd, const struct text *t)
     return fchmod(fd, 0644) < 0 || fsync(fd) < 0 ? errno : 0;
 }
 
-/* Beside its place, under a name that nobody else has. */
+/* Writes beside the final place, under a unique name. */
 static int write_draft(struct product *p, struct err *e)
 {
     text_printf(&p->draft, "%s.XXXXXX", p->path.s);
@@ -76,7 +76,7 @@ static int refuse_existing(const struct product *list, size_t n, struct err *e)
     return 0;
 }
 
-/* All of them, or none where one cannot be written. */
+/* Writes all of them, or none when one cannot be written. */
 static int write_files(struct call *c, struct product *list, size_t n, struct err *e)
 {
     bool overwrite = call_has(c, OPTION_OVERWRITE);
@@ -96,7 +96,8 @@ static int write_files(struct call *c, struct product *list, size_t n, struct er
     return r;
 }
 
-/* Into the directory that was named, else to the standard output, several with their names before them. */
+/* Writes into the named directory, or to standard output, where several texts have their names before
+ * them. */
 static int import_deliver(struct call *c, struct product *list, size_t n, struct err *e)
 {
     if (call_has(c, OPTION_DIR))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The journal for people: what was decided about which nodes, when, and by whom. The controller searches it
- * from its end, some time for each question; so the newest pages come first, and are printed last.
+ * The journal for people: which decisions, about which nodes, when, and by whom. The controller searches it
+ * from its end, for a limited time in each request; so the newest pages come first, and are printed last.
  */
 #include "base/clock.h"
 #include "cli/choice.h"
@@ -54,7 +54,7 @@ static void write_entry(struct call *c, const struct fettle_value *v)
     text_add_char(&c->out, '\n');
 }
 
-/* Entries that were asked for are not there any more. */
+/* Some requested entries are no longer kept. */
 static void write_gone(struct call *c, const struct fettle_value *answer)
 {
     const char *gone = fettle_get_text(answer, "gone");
@@ -78,7 +78,7 @@ static uint64_t number_of(const struct fettle_value *v, const char *key)
 
 /* ---- on from a revision ---- */
 
-/* One page. *n is how many entries it had, *after the revision of its last. */
+/* Reads one page. *n is the number of its entries, *after the revision of the last one. */
 static int page_read(struct call *c, struct fettle *f, uint64_t *after, unsigned limit, size_t *n,
                      struct err *e)
 {
@@ -121,7 +121,7 @@ static int read_on(struct call *c, uint64_t after, uint64_t left, struct err *e)
 
 /* ---- search ---- */
 
-/* The answers of one search, the newest first. */
+/* The answers of one search, newest first. */
 struct pages {
     struct fettle_answer *answers[PAGES_MAX];
     size_t n, entries;
@@ -134,7 +134,8 @@ static void pages_fini(struct pages *p)
     p->n = p->entries = 0;
 }
 
-/* Until so many were found, or nothing is left. *revision is that at which it began. */
+/* Reads pages until enough entries are found, or none is left. *revision is the revision at which the search
+ * began. */
 static int pages_read(struct fettle *f, struct fettle_journal_search s, uint64_t want, struct pages *p,
                       uint64_t *revision, struct err *e)
 {
@@ -175,7 +176,7 @@ static void pages_write(struct call *c, const struct pages *p, uint64_t want)
     }
 }
 
-/* True when entries are asked for as records: with fields, in another form, or chosen by one. */
+/* True when entries are wanted as records: with named fields, in another form, or filtered. */
 static bool is_listing(const struct call *c)
 {
     return !call_has(c, OPTION_FOLLOW) && !call_has(c, OPTION_AFTER) &&
@@ -214,7 +215,7 @@ static int entries_list(struct call *c, struct fettle_journal_search s, uint64_t
     return r;
 }
 
-/* --follow: what is new, as long as somebody reads. */
+/* --follow: prints new entries, as long as somebody reads. */
 static int entries_search(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
 {
     struct pages p = {.n = 0};
@@ -262,7 +263,7 @@ static int refuse_mixture(const struct call *c, struct err *e)
                  : 0;
 }
 
-/* What goes on as it comes is printed as lines, or as JSON: it cannot be sorted. */
+/* Entries that arrive one by one are printed as lines or JSON: they cannot be sorted. */
 static int refuse_choices(const struct call *c, struct err *e)
 {
     static const enum option choices[] = {OPTION_SORT, OPTION_WHERE, OPTION_CSV, OPTION_NO_HEADER};

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* True when the call says which records or fields it wants, as a program does. */
+/* True when the call selects records or fields, as programs do. */
 static bool listing_chooses(const struct call *c)
 {
     return call_has(c, OPTION_OUTPUT) || call_has(c, OPTION_CSV) || call_has(c, OPTION_WHERE) ||

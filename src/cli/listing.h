@@ -5,11 +5,10 @@
 #include "cli/choice.h"
 
 /*
- * A command that lists records: asks the controller, and shows those that were asked for, in the form that
- * was asked for.
+ * A command that lists records: asks the controller, and shows the selected records in the selected form.
  */
 
-/* Asks; the query may say for what. */
+/* Asks the controller; the query may limit the question. */
 typedef int listing_ask_fn(struct call *c, const struct query *q, struct fettle_answer **answer,
                            struct err *e);
 
@@ -17,22 +16,22 @@ struct listing {
     enum record record;
     listing_ask_fn *ask;
     bool chooses;     /* the arguments are host lists and filters */
-    bool whole;       /* JSON and YAML without fields are the answer as it came, for it is about one thing */
-    const char *part; /* the member of the answer that all of it is about; NULL: the answer itself */
-    /* Write what stands above and below the table, unless the call chooses records or fields; NULL: nothing.
-     */
+    bool whole;       /* JSON and YAML without fields are the unchanged answer, because it is about one
+                         thing */
+    const char *part; /* the member of the answer that is shown; NULL: the whole answer */
+    /* Write the lines above and below the table, unless the call selects records or fields; NULL: none. */
     void (*above)(struct call *c, const struct fettle_value *v);
     void (*below)(struct call *c, const struct fettle_value *v);
-    /* Writes all of it for a person instead of the table, likewise; NULL: the table. */
+    /* Writes everything for people instead of the table, likewise; NULL: the table. */
     void (*people)(struct call *c, const struct fettle_value *v);
 };
 
-/* The same for a command that asks something of each of several nodes: the exit status of a conflict when it
- * could not be done on one of them, which is a record with an error in the answer's results. */
+/* The same for a command that acts on several nodes: the exit status is that of a conflict when one of the
+ * answer's results has an error. */
 int listing_results(struct call *c, const struct listing *l, struct err *e);
 
-/* Asks and shows. With `keep` the caller has the answer then, which is NULL when only help was asked for, and
- * frees it. 0 or -errno. */
+/* Asks and shows. With `keep`, the caller gets the answer and frees it; it is NULL when only help was wanted.
+ * 0 or -errno. */
 int listing_show(struct call *c, const struct listing *l, struct fettle_answer **keep, struct err *e);
 
 #endif

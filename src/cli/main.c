@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* One line, whatever the sentence holds. Nothing can be done when that fails too. */
+/* Prints one line, whatever the sentence holds. Nothing can be done when that fails too. */
 static int mistake_print(const struct err *e)
 {
     CLEANUP_TEXT struct text line = {0};

@@ -139,7 +139,7 @@ static void write_held(struct text *out, const struct fettle_value *held, const 
     }
 }
 
-/* What a change did. 0, or 3 when it should have removed something and there was nothing. */
+/* Prints the result of a change. 0, or 3 when it should have removed something and there was nothing. */
 static int write_change(struct call *c, const struct fettle_answer *answer, const char *done, bool removes)
 {
     const struct fettle_value *v = fettle_answer_value(answer);
@@ -215,7 +215,7 @@ int node_up(struct call *c, struct err *e)
     return node_change(c, fettle_node_up, c->value[OPTION_CLAIM], "down removed", true, e);
 }
 
-/* A word: by force. */
+/* A non-NULL word means by force. */
 static int forget_post(struct fettle *f, const char *nodes, const char *word, struct fettle_answer **out,
                        struct fettle_error *e)
 {
@@ -252,7 +252,7 @@ static int add_setting(struct fettle_setting *settings, size_t *n, const char *n
     return r;
 }
 
-/* FIELD=VALUE arguments and the fields of --unset; other arguments are nodes. */
+/* Reads FIELD=VALUE arguments and the fields of --unset; other arguments are nodes. */
 static int read_settings(struct call *c, struct fettle_setting settings[static FIELDS + 1], size_t *n,
                          const char **nodes, size_t *n_nodes, struct err *e)
 {

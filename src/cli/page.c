@@ -22,11 +22,11 @@ static void become_pager(int from, const char *pager)
 {
     dup2(from, STDIN_FILENO);
     close(from);
-    setenv("LESS", "FRX", 0); /* ends on a short text, keeps colours and the screen */
+    setenv("LESS", "FRX", 0); /* ends for a short text, keeps colours and the screen */
     if (pager)
         execl("/bin/sh", "sh", "-c", pager, (char *)NULL);
     else
-        execlp("less", "less", (char *)NULL); /* without a complaint where there is none */
+        execlp("less", "less", (char *)NULL); /* no complaint when it is missing */
     _exit(NO_PROGRAM);
 }
 

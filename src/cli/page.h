@@ -7,11 +7,11 @@
 #include <stdbool.h>
 
 /*
- * What is longer than the terminal is shown a page at a time, by the program in PAGER; less without.
+ * Shows text that is longer than the terminal a page at a time, with the program in PAGER; less without.
  */
 
-/* True when it was shown so. False when standard output is no terminal or has room for it, PAGER is empty or
- * "cat", or there is no such program: the caller writes the text then. */
+/* True when it was shown. False when standard output is not a terminal or has room for it, PAGER is empty or
+ * "cat", or the program is missing: the caller then writes the text. */
 bool page_show(const struct text *out);
 
 #endif

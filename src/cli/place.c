@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands that choose nodes, for oneself or for Slurm.
+ * The commands that choose nodes, for a person or for Slurm.
  */
 #include "cli/choice.h"
 #include "cli/print.h"
@@ -21,7 +21,7 @@ static int parse_count(const struct call *c, unsigned *out, struct err *e)
     return 0;
 }
 
-/* "3 busy, 2 drifted", as the sentence of a refusal has it */
+/* "3 busy, 2 drifted", as in the sentence of a refusal */
 static void write_passed(struct text *out, const struct fettle_value *passed)
 {
     REPORT_EACH(i, passed)
@@ -88,7 +88,7 @@ int place_nodes(struct call *c, struct err *e)
     return 0;
 }
 
-/* A line as scontrol update takes it. Both lists of features, for it refuses to take one away from the
+/* A line for scontrol update. It has both lists of features, because scontrol refuses to remove one from the
  * available ones that is still active. */
 static void write_features(struct text *out, const struct fettle_value *v)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/print.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,7 @@ static void add_blanks(struct text *out, size_t n)
     out->s[out->len] = '\0';
 }
 
-/* What every reader of YAML takes for this text, also without quotes. */
+/* True when every reader of YAML takes the unquoted text for this text. */
 static bool is_plain_yaml(const char *s)
 {
     static const char *const others[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
@@ -262,6 +263,7 @@ void table_fini(struct table *t)
 
 void table_add(struct table *t, const char *s)
 {
+    assert(t->n_columns > 0);
     if (t->n == t->cap) {
         t->cap = t->cap ? t->cap * 2 : 256;
         t->cells = mem_grow(t->cells, t->cap * sizeof *t->cells);
@@ -289,7 +291,7 @@ static const char *colour_of(const char *word)
     return NULL;
 }
 
-/* The first bytes of a text that take so many columns. */
+/* The number of bytes that fill so many columns. */
 static size_t bytes_of_columns(const char *s, size_t columns)
 {
     size_t n = 0;
@@ -300,8 +302,7 @@ static size_t bytes_of_columns(const char *s, size_t columns)
     return n;
 }
 
-/* One cell in its column, cut with a mark where that is too narrow, and what stands between it and the next.
- */
+/* Writes one cell, cut with a mark when it is too wide, and the space before the next one. */
 static void write_cell(const struct column *c, const char *s, size_t len, size_t cell_width, size_t width,
                        bool last, bool colour, struct text *out)
 {
@@ -325,7 +326,8 @@ static void end_line(struct text *out)
     text_add_char(out, '\n');
 }
 
-/* Columns of texts give way, the widest first, until a line fits; none below its heading or a few letters. */
+/* Columns of texts become narrower, the widest first, until a line fits; none below its heading or a few
+ * letters. */
 static void print_fit(const struct table *t, size_t width[], size_t limit)
 {
     enum { LEAST = 8 };

@@ -10,12 +10,11 @@
 #include <stdint.h>
 
 /*
- * What is printed. Nothing that came from outside reaches a terminal as it is: control characters,
- * characters that turn the direction of writing, and bytes that are not UTF-8 are shown escaped.
+ * Output. Text from outside never reaches a terminal unchanged: control characters, characters that change
+ * the direction of writing, and bytes that are not UTF-8 are escaped.
  */
 
-/* Adds s with such characters as "\x1b" or "\u202e". Returns how many columns it takes.
- * NULL is nothing. */
+/* Adds s with such characters as "\x1b" or "\u202e". Returns its width in columns. NULL is empty. */
 size_t print_safe(struct text *out, const char *s);
 
 /* Adds s as a field of comma-separated values: safe, and in quotes where RFC 4180 wants them. */
@@ -25,11 +24,11 @@ void print_csv(struct text *out, const char *s);
 void print_json(struct text *out, const struct fettle_value *v);
 void print_json_string(struct text *out, const char *s);
 
-/* Adds a value as YAML behind a name with its colon, or behind "-" or "---": a blank and what stands on the
- * line, or lines of their own, which are indented so far. All of them end. */
+/* Adds a value as YAML after a name with its colon, or after "-" or "---": a blank and the rest of the line,
+ * or lines of their own with this indent. Ends with a line end. */
 void print_yaml(struct text *out, const struct fettle_value *v, int indent);
 
-/* Adds a value for people: members one a line as "name  value", deeper ones indented. */
+/* Adds a value for people: members one a line as "name  value", nested ones indented. */
 void print_tree(struct text *out, const struct fettle_value *v, int indent);
 
 /* ---- tables ---- */
@@ -37,10 +36,10 @@ void print_tree(struct text *out, const struct fettle_value *v, int indent);
 struct column {
     const char *heading;
     bool right;  /* numbers */
-    bool colour; /* words for the state of something */
+    bool colour; /* words for a state */
 };
 
-/* Columns as wide as what they hold. Zero-initialise with the columns; table_fini when done. */
+/* Columns as wide as their content. Zero-initialise with the columns; table_fini when done. */
 struct table {
     const struct column *columns;
     size_t n_columns;
@@ -55,24 +54,24 @@ struct table {
 enum { TABLE_COLUMNS_MAX = 64 };
 
 void table_fini(struct table *t);
-/* Adds the next cell of the row, left to right. An empty one is shown as "-", but in the last
- * column as nothing. */
+/* Adds the next cell of the row, left to right. An empty one is shown as "-", in the last column as
+ * nothing. */
 void table_add(struct table *t, const char *s);
 struct table_look {
     bool header, colour;
-    size_t width; /* columns of the terminal; 0: as wide as its texts */
+    size_t width; /* columns of the terminal; 0: no limit */
 };
-/* One line a row, two blanks between columns, none at the end. Where a line is wider than the terminal, texts
- * are cut, with a mark; what is at the right of its column is not. */
+/* One line a row, two blanks between columns, none at the end. When a line is wider than the terminal, texts
+ * are cut, with a mark; right-aligned columns are not. */
 void table_write(const struct table *t, const struct table_look *look, struct text *out);
 /* The same as comma-separated values, each line ended by CR LF; headings are the columns'. */
 void table_write_csv(const struct table *t, bool header, struct text *out);
 
-/* Whether to colour: "always", "never"; "auto" or NULL where standard output is a terminal that may be
+/* Whether to colour: "always", "never"; "auto" or NULL: when standard output is a terminal that may be
  * coloured (NO_COLOR, TERM=dumb). */
 bool print_colours(const char *when);
-/* How wide and high the terminal on standard output is, in columns and lines; 0 when it is none, or does not
- * say. */
+/* The width and height of the terminal on standard output, in columns and lines; 0 when it is not a terminal,
+ * or unknown. */
 size_t print_width(void);
 size_t print_height(void);
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ const struct field_info *query_column(const struct query *q, size_t column)
 
 size_t query_need(struct query *q, size_t f)
 {
+    assert(q);
     if (q->place[f] == 0) {
         q->columns[q->n_columns++] = f;
         q->place[f] = q->n_columns;
@@ -40,7 +42,7 @@ size_t query_need(struct query *q, size_t f)
     return q->place[f] - 1;
 }
 
-/* The next name of a list with commas between; false at the end. */
+/* Takes the next name of a comma-separated list; false at the end. */
 static bool next_name(const char **list, const char **name, size_t *len)
 {
     if (!*list)
@@ -178,7 +180,7 @@ static bool is_numeric(const struct field_info *f)
     return field_is_number(f) || f->kind == KIND_TIME;
 }
 
-/* A number as a person writes it; for lengths of time also "5m". An empty value stands for null. */
+/* A number as people write it; lengths of time also as "5m". An empty value stands for null. */
 static int parse_number(const struct field_info *f, const char *value, int64_t *milli, struct err *e)
 {
     uint64_t n = 0;
@@ -208,7 +210,7 @@ static int check_partition(const struct field_info *f, const char *value, struct
                    names, value);
 }
 
-/* Where the values are words of a table, a misspelt one would find nothing and look like good news. */
+/* When the values are words of a table, a misspelt one would match nothing and look like good news. */
 static int check_word(const struct field_info *f, const char *value, struct err *e)
 {
     static const char *const states[] = {
@@ -343,7 +345,7 @@ static bool is_null(const struct cell *c)
     return cell_kind(c) == FETTLE_NULL;
 }
 
-/* Nothing is known, or the word says that nothing is. */
+/* True when the value is missing, or its word means unknown. */
 static bool is_unknown(const struct cell *c)
 {
     const char *s = cell_text(c);
@@ -389,7 +391,7 @@ static bool list_has(const struct fettle_value *list, const char *value)
     return false;
 }
 
-/* Whether the cell is the value, in any case of letters; a list is each of its elements. */
+/* Whether the cell equals the value, in any case of letters; a list equals each of its elements. */
 static bool is_equal(const struct field_info *f, const struct filter *filter, size_t i, const struct cell *c)
 {
     const char *value = filter->values[i];
@@ -452,7 +454,7 @@ static void free_made(struct cell *cells, size_t n)
         free(cells[i].made);
 }
 
-/* Room for one more row, which is empty. */
+/* Makes room for one more row, which is empty. */
 static struct cell *rows_room(struct rows *r)
 {
     if (r->n == r->cap) {
@@ -480,7 +482,7 @@ static void keep_row(struct taking *t, struct cell *cells)
         free_made(cells, t->q->n_columns);
 }
 
-/* A node's members are its fields, in one order in all rows, so that the next is where it was expected. */
+/* A node's members are its fields, in the same order in all rows, so the next one is where it was before. */
 static void take_node(void *arg, const struct element *e)
 {
     struct taking *t = arg;
@@ -514,11 +516,11 @@ static void take_record(void *arg, const struct element *e)
 static int compare_rows(const void *a, const void *b, void *arg)
 {
     const struct cell *x = *(const struct cell *const *)a, *y = *(const struct cell *const *)b;
-    const struct query *q = arg;
+    const struct query *q = *(const struct query *const *)arg;
     for (size_t i = 0; i < q->n_sorts; i++) {
         size_t c = q->sorts[i].column;
         if (is_null(&x[c]) != is_null(&y[c]))
-            return is_null(&x[c]) ? 1 : -1; /* what is not known comes last, either way */
+            return is_null(&x[c]) ? 1 : -1; /* unknown values come last, in either direction */
         int way = is_null(&x[c]) ? 0 : compare_cells(query_column(q, c), &x[c], &y[c]);
         if (way != 0)
             return q->sorts[i].down ? -way : way;
@@ -532,7 +534,7 @@ static void sort_rows(struct rows *r, const struct query *q)
     size_t bytes = r->n_columns * sizeof *r->cells;
     for (size_t i = 0; i < r->n; i++)
         order[i] = r->cells + i * r->n_columns;
-    qsort_r(order, r->n, sizeof *order, compare_rows, (void *)(uintptr_t)q);
+    qsort_r(order, r->n, sizeof *order, compare_rows, &q);
     struct cell *sorted = mem_alloc(r->n * bytes);
     for (size_t i = 0; i < r->n; i++)
         memcpy(sorted + i * r->n_columns, order[i], bytes);
@@ -569,10 +571,10 @@ static bool has_text(const struct rows *r, size_t column)
     return false;
 }
 
-/* The column goes behind all others: each cell keeps its place in the row's memory. */
+/* The column moves after all others: each cell keeps its place in the row's memory. */
 void rows_hide_empty(struct rows *r, struct query *q, size_t field)
 {
-    size_t at = q->place[field] - 1; /* none: more than there are */
+    size_t at = q->place[field] - 1; /* none: larger than any */
     if (at >= q->shown || has_text(r, at))
         return;
     for (size_t i = 0; i < r->n; i++) {

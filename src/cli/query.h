@@ -5,8 +5,8 @@
 #include "cli/record.h"
 
 /*
- * Which records, which fields of them, which filters, in which order: what commands that list them are told,
- * and the rows that come of it.
+ * Which records, fields, filters and order a command that lists records was asked for, and the resulting
+ * rows.
  */
 
 enum { QUERY_FIELDS_MAX = FIELDS, QUERY_FILTERS_MAX = 32, QUERY_VALUES_MAX = 64 };
@@ -19,14 +19,14 @@ struct filter {
     size_t column;
     enum compare compare;
     size_t n;
-    char *values[QUERY_VALUES_MAX];  /* any of them (none of them for !=) */
-    int64_t milli[QUERY_VALUES_MAX]; /* the same as numbers, for fields that are */
+    char *values[QUERY_VALUES_MAX];  /* matches any of them (for != none of them) */
+    int64_t milli[QUERY_VALUES_MAX]; /* the same as numbers, for numeric fields */
 };
 
 struct query {
     const struct record_info *record;
     char *nodes;                      /* folded host list; NULL for all */
-    size_t columns[QUERY_FIELDS_MAX]; /* fields to ask for; the first `shown` are shown */
+    size_t columns[QUERY_FIELDS_MAX]; /* the fields to ask for; the first `shown` are shown */
     size_t n_columns, shown;
     struct {
         size_t column;
@@ -35,18 +35,18 @@ struct query {
     size_t n_sorts;
     struct filter filters[QUERY_FILTERS_MAX];
     size_t n_filters;
-    size_t limit;         /* rows at most; 0 for all */
-    size_t place[FIELDS]; /* column of a field plus one, 0 for none */
+    size_t limit;         /* the most rows; 0: all */
+    size_t place[FIELDS]; /* the column of a field plus one; 0: none */
 };
 
 /* Zero-initialise, with the record; query_fini when done. The order of calls: fields, then the rest. */
 void query_fini(struct query *q);
 /* "name,State,cpus"; each field once. -EINVAL. */
 int query_show(struct query *q, const char *list, struct err *e);
-/* The same as -o takes it: also `wide`, `all`, and one form of output. Without a field those that the form
- * shows: all as JSON and YAML. -EINVAL. */
+/* Like the argument of -o: also `wide`, `all`, and one form of output. Without a field, those of the form:
+ * all for JSON and YAML. -EINVAL. */
 int query_output(struct query *q, const char *list, enum form *form, struct err *e);
-/* The fields that the form shows, unless some are shown already. 0. */
+/* Shows the fields of the form, unless some are shown already. 0. */
 int query_default(struct query *q, enum form form);
 /* "State,-CPUs". -EINVAL. */
 int query_sort(struct query *q, const char *list, struct err *e);
@@ -54,25 +54,24 @@ int query_sort(struct query *q, const char *list, struct err *e);
 int query_filter(struct query *q, const char *text, struct err *e);
 /* Arguments: filters, which hold one of "=<>~", and host lists. -EINVAL. */
 int query_args(struct query *q, const char *const *args, size_t n, struct err *e);
-/* Makes sure that the field is asked for; its column. */
+/* Makes sure that the field is asked for; returns its column. */
 size_t query_need(struct query *q, size_t field);
 const struct field_info *query_column(const struct query *q, size_t column);
-/* What to ask for: "Name,State". */
+/* The fields to ask for: "Name,State". */
 void query_fields(const struct query *q, struct text *out);
 
-/* The rows of answers that pass the filters, in order. Values are the answers'. Zero-initialise. */
+/* The rows of answers that pass the filters, in order. The answers own the values. Zero-initialise. */
 struct rows {
     size_t n_columns;
     size_t n, cap;
-    size_t skip;        /* so many records are passed over first */
+    size_t skip;        /* how many records to skip first */
     struct cell *cells; /* n times n_columns */
 };
-/* Adds those of one answer. */
+/* Adds the rows of one answer. */
 void rows_add(struct rows *r, const struct query *q, const struct fettle_value *answer);
-/* After the last answer: sorts them, and leaves as many as wanted. */
+/* Call after the last answer: sorts the rows, and keeps as many as wanted. */
 void rows_order(struct rows *r, const struct query *q);
-/* Takes a field away in which no row has anything, if it is shown; q: a copy, for what is shown of the rows.
- */
+/* Hides a shown field that is empty in all rows; q is a copy for what is shown of the rows. */
 void rows_hide_empty(struct rows *r, struct query *q, size_t field);
 void rows_fini(struct rows *r);
 static inline const struct cell *rows_cell(const struct rows *r, size_t row, size_t column)
@@ -80,7 +79,7 @@ static inline const struct cell *rows_cell(const struct rows *r, size_t row, siz
     return &r->cells[row * r->n_columns + column];
 }
 
-/* Compares as people count: "lx2" before "lx10". */
+/* Compares in natural order: "lx2" before "lx10". */
 int query_natural(const char *a, const char *b);
 
 #endif

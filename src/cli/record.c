@@ -9,7 +9,8 @@
 
 /* ---- texts that are made ---- */
 
-/* Groups of one are many after a restart: those of a class are one record, at the place of the first. */
+/* After a restart there are many groups of one: those of a class are one record, at the place of the
+ * first. */
 static bool is_alone(const struct element *i)
 {
     return strcmp(i->member, "alone") == 0;
@@ -133,7 +134,7 @@ static void make_suggested(const struct element *i, struct text *out)
     text_add(out, wants_approval(i) ? report_text(repair, "remedy") : report_text(i->outer, "suggested"));
 }
 
-/* "reboot x2, cycle": what was tried in this repair. */
+/* "reboot x2, cycle": the attempts of this repair. */
 static void make_tried(const struct element *e, struct text *out)
 {
     const struct fettle_value *repair = fettle_value_find(e->outer, "repair");
@@ -172,7 +173,7 @@ static bool is_named_before(const struct fettle_value *open, const struct fettle
     return is_named;
 }
 
-/* "4711 of ann, 4712 of bob": each once, under whichever incidents it ran. */
+/* "4711 of ann, 4712 of bob": each job once, whatever its incidents. */
 static void make_jobs(const struct element *e, struct text *out)
 {
     const struct fettle_value *open = fettle_value_find(e->outer, "open");
@@ -238,8 +239,7 @@ const struct record_info *record_find(const char *command)
 
 /* ---- the records of an answer ---- */
 
-/* The value behind names with dots between them, up to the end of s or to a bar. NULL when it is not there.
- */
+/* Finds a value by names separated by dots, up to the end of s or a bar. NULL when it is missing. */
 static const struct fettle_value *find_path(const struct fettle_value *v, const char *s)
 {
     while (v && *s && *s != '|') {

@@ -5,7 +5,7 @@
 #include "cli/field.h"
 
 /*
- * The kinds of records that commands list, the fields of each, and where in an answer they are.
+ * The kinds of records that commands list, their fields, and their place in an answer.
  */
 
 enum record {
@@ -23,9 +23,9 @@ enum record {
 };
 
 struct record_info {
-    const char *command;      /* that lists them */
-    const char *rows, *inner; /* where in the answer */
-    const char *shown, *wide; /* names of fields, with commas between */
+    const char *command;      /* the command that lists them */
+    const char *rows, *inner; /* their place in the answer */
+    const char *shown, *wide; /* names of fields, separated by commas */
     const struct field_info *fields;
     size_t n;
 };
@@ -36,9 +36,9 @@ const struct record_info *record_find(const char *command);
 /* One record of an answer. */
 struct element {
     const struct fettle_value *answer;
-    const char *member;               /* of the answer, that it is in */
+    const char *member;               /* the member of the answer that it is in */
     const struct fettle_value *outer; /* its value there */
-    const struct fettle_value *inner; /* in the inner array; NULL when that is empty */
+    const struct fettle_value *inner; /* the element of the inner array; NULL when that is empty */
 };
 
 typedef void record_each_fn(void *arg, const struct element *i);
@@ -46,7 +46,7 @@ typedef void record_each_fn(void *arg, const struct element *i);
 void record_each(const struct record_info *r, const struct fettle_value *answer, record_each_fn *fn,
                  void *arg);
 
-/* What a record has in a field. The caller frees cell.made; the value is the answer's. */
+/* The value of a field in a record. The caller frees cell.made; the answer owns the value. */
 struct cell record_cell(const struct field_info *f, const struct element *i);
 
 #endif

@@ -125,7 +125,7 @@ static int need_reason(struct call *c, struct err *e)
     return err_set(e, -EINVAL, "why? \"fettle %s\" needs --reason", c->command->path);
 }
 
-/* The controller knows them, too; but a slip of the finger is told here, before it is asked. */
+/* The controller checks this too; but a typing mistake is reported here, before it is asked. */
 static int check_word(const char *word, const char *argument, const char *what, struct err *e)
 {
     static const char *const rows[][2] = {
@@ -174,8 +174,7 @@ int repair_move(struct call *c, struct err *e)
 
 enum { FINDINGS_MAX = 16 };
 
-/* "FAULT" or "FAULT DEVICE" as `fettle incident list` has them; a fault has no blank. words is the caller's.
- */
+/* "FAULT" or "FAULT DEVICE", as in `fettle incident list`; a fault has no blank. The caller owns words. */
 static int read_findings(struct call *c, char **words, struct fettle_finding *out, size_t *n, struct err *e)
 {
     *n = c->n_args - 1;
@@ -246,7 +245,7 @@ int repair_numbers(struct call *c, struct err *e)
     struct fettle *f = call_controller(c, e);
     if (!f)
         return e->code;
-    /* A controller that has just started reads its journal, a part for each question. */
+    /* A controller that has just started reads its journal, a part for each request. */
     for (int i = 0; i == 0 || (r == -EAGAIN && i < NUMBERS_TRIES); i++)
         r = fettle_repair_numbers(f, (unsigned)hours, &answer, &why);
     r = call_told(r, &why, e);
@@ -414,7 +413,7 @@ static int switch_power(struct call *c, const char *nodes, struct fettle_answer 
         &why, e);
 }
 
-/* A person at a terminal sees what is about to be done, and says yes where it is several nodes. */
+/* Shows a person at a terminal what will be done, and asks for a yes when several nodes are involved. */
 static int confirm_power(struct call *c, const char *nodes, struct err *e)
 {
     struct fettle_answer *answer = NULL;
@@ -427,7 +426,7 @@ static int confirm_power(struct call *c, const char *nodes, struct err *e)
     return r < 0 ? r : report_confirm(c, answer, e);
 }
 
-/* Where the power is, is only asked. */
+/* "status" only reads the power. */
 static int check_power(struct call *c, struct err *e)
 {
     int r = check_word(c->args[0], "VERB", "verb", e);

@@ -158,7 +158,7 @@ static void write_missing(struct text *out, const struct fettle_value *missing)
     }
 }
 
-/* "dry run: node drain would change 2 nodes". Returns how many. */
+/* "dry run: node drain would change 2 nodes". Returns the number of nodes. */
 static size_t write_would(struct call *c, const struct fettle_value *v, const char *head, const char *verb,
                           struct text *out)
 {

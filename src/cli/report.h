@@ -6,44 +6,44 @@
 #include "cli/print.h"
 
 /*
- * Answers as a person reads them: lines of a name and a value, and tables; or the JSON as it came.
+ * Answers for people: lines of a name and a value, and tables; or the unchanged JSON.
  */
 
 /* "Name          value"; nothing when there is no value. */
 void report_line(struct text *out, const char *name, const char *value);
-/* How long ago that was, by this machine's clock: "3m12s"; "" for what is no time. */
+/* The age of the time, by this machine's clock: "3m12s"; "" when it is not a time. */
 const char *report_age(const char *time, char buf[static 32]);
 /* The same with the time before it: "Since         2026-11-20T20:41:57.123Z (3m12s ago)". */
 void report_since(struct text *out, const char *name, const char *time);
-/* What a row of a table says of one thing in two places. A table stays readable with values of a kilobyte:
- * long ones are cut in it, and stand under it in full. */
+/* The values of one thing in two places, for a row of a table. Values of a kilobyte are cut, so that the
+ * table stays readable, and follow under the table in full. */
 struct report_pair {
     const char *name, *label[2], *value[2];
 };
-/* The next two cells: both values, the long ones cut. */
+/* Adds the next two cells: both values, long ones cut. */
 void report_pair_cells(struct table *t, const struct report_pair *p);
-/* Under the table: the values of a pair of which one was cut. */
+/* Under the table: both values, when one of them was cut. */
 void report_pair_rest(struct text *out, const struct report_pair *p);
-/* What a component is on one side of a difference: the value, "(absent)", or why it is not known. */
+/* A component on one side of a difference: its value, "(absent)", or why it is unknown. */
 void report_side(const struct fettle_value *side, struct text *out);
 /* The next cell of the row: an object's member, flags as yes and no. */
 void report_cell(struct table *t, const struct fettle_value *object, const char *key);
 /* A member's text, "" without one. */
 const char *report_text(const struct fettle_value *object, const char *key);
-/* The table, with headings unless --no-header; or, where v is given and --json was said, v. Ends t. */
+/* The table, with headings unless --no-header; or, when v is given and --json was used, v. Ends t. */
 void report_table(struct call *c, struct table *t, const struct fettle_value *v);
 /* A value as one line of JSON, or as a document of YAML. */
 void report_json(struct call *c, const struct fettle_value *v);
-/* What a change did to which nodes ("lx07: approved"), or `nothing` where it did not name any; and what
- * still holds the nodes; and what was refused, which is the exit status of a conflict. Frees the answer.
- * Returns the exit status. */
+/* Prints the result of a change: the nodes it changed ("lx07: approved"), or `nothing` when it names none;
+ * the claims that still hold them; and refusals. Frees the answer. Returns the exit status, which is that of
+ * a conflict after a refusal. */
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing);
 
-/* What --dry-run was answered: what would be done to which nodes, and what was refused, which is the exit
- * status of a conflict. Frees the answer. Returns the exit status. */
+/* Prints the result of --dry-run: what would be done to which nodes, and refusals. Frees the answer. Returns
+ * the exit status, which is that of a conflict after a refusal. */
 int report_would(struct call *c, struct fettle_answer *answer);
-/* On standard error: what is about to be done to which nodes, as a dry run said it; and where they are
- * several, asks whether to go on. Frees the answer. 0, or -EBUSY for no. */
+/* Prints on standard error what will be done to which nodes, according to a dry run; for several nodes it
+ * asks whether to go on. Frees the answer. 0, or -EBUSY for no. */
 int report_confirm(struct call *c, struct fettle_answer *answer, struct err *e);
 
 /* for each element of an array */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whose words have colours. */
+/* True when its words have colours. */
 static bool is_state(const struct field_info *f)
 {
     return f == field_info(FIELD_STATE) || strcmp(f->name, "Severity") == 0 || strcmp(f->name, "Result") == 0;
@@ -24,7 +24,7 @@ static void set_columns(const struct query *q, bool by_name, struct column colum
     t->n_columns = q->shown;
 }
 
-/* The text of most cells is taken as it is. */
+/* Most cells are text that is taken unchanged. */
 static void add_cell(struct table *t, const struct field_info *f, const struct cell *c, bool raw,
                      struct text *scratch)
 {
@@ -133,7 +133,7 @@ void view_help(const struct record_info *r, struct text *out)
 /* ---- folding ---- */
 
 struct line {
-    char *rest; /* the other columns as they are shown, with a zero byte after each */
+    char *rest; /* the other columns as shown, with a zero byte after each */
     size_t len;
     size_t row;
 };
@@ -152,7 +152,7 @@ static int compare_lines(const void *a, const void *b)
     return way != 0 ? way : x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Groups of equal lines, by the row that comes first in each. */
+/* Groups of equal lines, in the order of their first rows. */
 struct group {
     size_t begin, end;
     size_t row;

@@ -14,16 +14,16 @@ struct view {
     struct table_look look;
 };
 
-/* Adds the shown columns of the rows: a table; one array of JSON, a row a line; the same as YAML; CSV; or,
- * folded, the nodes with the other columns in common, one line for each different row and no headings. */
+/* Adds the shown columns of the rows: as a table; as one JSON array, a row a line; as YAML; as CSV; or
+ * folded: one line for each different row, with the list of its nodes, and no headings. */
 void view_write(const struct view *v, const struct query *q, const struct rows *r, struct text *out);
 
-/* Fills a table with the shown columns, as the form FORM_TABLE has them. The columns are the
- * caller's and outlive it. */
+/* Fills a table with the shown columns in the form FORM_TABLE. The caller owns the columns, which must
+ * outlive it. */
 void view_fill(const struct query *q, const struct rows *r, struct column columns[static QUERY_FIELDS_MAX],
                struct table *t);
 
-/* The fields of records, with their units and meanings. */
+/* Writes the fields of records, with their units and meanings. */
 void view_help(const struct record_info *r, struct text *out);
 
 #endif

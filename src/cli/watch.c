@@ -31,11 +31,11 @@ struct screen {
     struct query query;
     struct view view;
     bool terminal;
-    int keys;          /* what is typed comes from here; -1 for nothing */
-    struct text table; /* as it was asked for last */
-    char asked[32];    /* when, by the clock on the wall */
-    size_t top;        /* lines of it that are above what is shown */
-    char **lines;      /* of the time before, in order */
+    int keys;          /* the terminal to read keys from; -1 for none */
+    struct text table; /* the latest table */
+    char asked[32];    /* when it was asked for, in local time */
+    size_t top;        /* how many of its lines are above the screen */
+    char **lines;      /* the lines of the table before, in order */
     size_t n_lines;
 };
 
@@ -65,8 +65,8 @@ static void draw_line(struct text *out, const char *s)
     text_add(out, "\033[K\n");
 }
 
-/* The time, the heading, and the lines from the top on that fit; each ended by a command that clears what was
- * there before. */
+/* The time, the heading, and the visible lines from the top on; each ended by a command that clears the old
+ * line. */
 static void watch_draw(struct screen *s, struct text *out)
 {
     const char *line = s->table.s ? s->table.s : "";
@@ -93,7 +93,7 @@ static bool watch_ends(const char *typed, size_t n)
     return memchr(typed, 'q', n) || memchr(typed, '\003', n);
 }
 
-/* Hands on what is typed until the child has gone, or a key ends it. The exit status. */
+/* Passes keys on until the child has gone, or a key ends it. Returns the exit status. */
 static int keys_hand_on(pid_t child, int to)
 {
     struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = to}};
@@ -114,8 +114,8 @@ static int keys_hand_on(pid_t child, int to)
     return stopped ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Keys come one by one and are not shown; the terminal is as it was before when the command ends. In the
- * child 0; in the parent, whose work is done, 1 and the exit status. */
+/* Keys come one by one and are not echoed; the terminal is restored when the command ends. Returns 0 in the
+ * child; in the parent, whose work is done, 1 and the exit status. */
 static int keys_begin(struct screen *s, int *status, struct err *e)
 {
     struct termios before, t;
@@ -147,7 +147,7 @@ static int keys_begin(struct screen *s, int *status, struct err *e)
     return child > 0 ? 1 : -EIO;
 }
 
-/* True when a key has moved what is shown. */
+/* True when a key has moved the view. */
 static bool keys_take(struct screen *s)
 {
     static const struct {
@@ -234,7 +234,7 @@ static int watch_refresh(struct call *c, struct screen *s, struct err *e)
         rows_add(&rows, &s->query, fettle_answer_value(answer));
         rows_order(&rows, &s->query);
         text_clear(&s->table);
-        s->view.look.width = print_width(); /* it may be another by now */
+        s->view.look.width = print_width(); /* it may have changed */
         choice_write(c, &s->view, &s->query, &rows, &s->table);
         note_time(s);
         r = watch_show(c, s, e);
@@ -244,13 +244,13 @@ static int watch_refresh(struct call *c, struct screen *s, struct err *e)
     return r;
 }
 
-/* What a restart of the controller mends. */
+/* True when a restart of the controller may help. */
 static bool is_passing(int r)
 {
     return r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EAGAIN;
 }
 
-/* Until something happened and what came with it was gathered, or it is time. */
+/* Waits until events came and were gathered, or until it is time. */
 static int watch_await(struct call *c, struct screen *s, struct fettle_events *events, struct err *e)
 {
     struct fettle_event event;
