@@ -68,6 +68,7 @@ struct power {
     struct program *program;
     struct fetch *fetch;
     struct redfish *redfish;
+    power_step_fn *forget; /* frees what the driver keeps; NULL: nothing */
     uv_timer_t timer;
     power_step_fn *next;  /* called when the timer fires */
     bool is_sent;         /* a command that changes the power was sent, or may have been */
@@ -94,7 +95,6 @@ void power_end(struct power *p, const char *answer, const struct err *why);
 void power_later(struct power *p, int ms, power_step_fn *step);
 void ipmi_begin(struct power *p);
 void redfish_begin(struct power *p);
-void redfish_free(struct redfish *r);
 /* Looks again after a while, or gives up after enough tries. */
 void power_wait(struct power *p, power_step_fn *look);
 /* After a command: ends when the power has the wanted state, otherwise power_wait. Within a cycle the power

@@ -360,11 +360,10 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-void redfish_free(struct redfish *r)
+static void redfish_forget(struct power *p)
 {
-    if (r)
-        free(r->base);
-    free(r);
+    free(p->redfish->base);
+    free(p->redfish);
 }
 
 void redfish_begin(struct power *p)
@@ -380,6 +379,7 @@ void redfish_begin(struct power *p)
         n--;
     r->base = mem_dup_len(b->address, n);
     p->redfish = r;
+    p->forget = redfish_forget;
     p->fetch = fetch_create(p->loop, &options);
     redfish_ask(p, AT_ROOT, "GET", "/redfish/v1/", NULL);
 }
