@@ -10,9 +10,9 @@
 
 /*
  * Shared by the parts of the OpenCHAMI driver: a job for each open effect, the service that it needs, and its
- * calls. ochami.c has the table, the queues and the waiting; smd.c and reboot.c decide what to do next. Each
- * of their functions ends with one of job_call, job_report, job_queue, job_fault or job_drop, and does not
- * touch the job after it.
+ * calls. ochami.c has the table of jobs, job.c the queues and the waiting; smd.c and reboot.c decide what to
+ * do next. Each of their functions ends with one of job_call, job_report, job_queue, job_fault or job_drop,
+ * and does not touch the job after it.
  */
 
 enum service_name { SERVICE_SMD, SERVICE_BSS, SERVICE_PCS, SERVICES };
@@ -43,6 +43,7 @@ enum todo { TODO_FLAG = 1, TODO_STATUS = 2, TODO_LEAVE = 4, TODO_JOIN = 8, TODO_
 
 struct job {
     struct ochami *o;
+    const struct job_kind *kind;
     char *key;
     const char *node; /* in key */
     enum job_state state;
@@ -117,7 +118,9 @@ struct ochami {
 
 void ochami_set_pace(struct ochami *o, const struct ochami_pace *pace);
 
-/* Calls a service; the answer goes to smd_on_answer or reboot_on_answer with the job's phase. */
+/* Starts from the record as it is. */
+void job_begin(struct job *j);
+/* Calls a service; the answer goes to the kind's on_answer with the job's phase. */
 void job_call(struct job *j, const char *method, const char *path, const char *body);
 /* Reports the result, which the job takes over, and waits until it is in the record. is_good: the service did
  * as asked. */
@@ -131,6 +134,9 @@ void job_fault(struct job *j, enum job_phase phase, const struct err *why);
 void job_rest(struct job *j);
 void job_drop(struct job *j);
 
+/* Lets jobs whose turn has come go on, from the loop: never from where a job may be on the stack. */
+void job_wake(struct ochami *o);
+
 /* Whether the service has an address. */
 bool job_has_service(const struct job *j, enum service_name s);
 void transitions_forget(struct ochami *o);
@@ -143,18 +149,14 @@ struct answer {
     char detail[DETAIL_BYTES_MAX + 1]; /* set when is_refused */
 };
 
-/* Starts from the record as it is; ends as above. */
-void smd_begin(struct job *j);
-void reboot_begin(struct job *j);
-/* Goes on in j->phase when its turn has come. */
-void smd_go(struct job *j);
-void reboot_go(struct job *j);
-void smd_on_answer(struct job *j, const struct answer *a);
-void reboot_on_answer(struct job *j, const struct answer *a);
-/* Called when the result is in the record. */
-void smd_on_recorded(struct job *j);
-void reboot_on_recorded(struct job *j);
-/* The phase to start from when no answer came. */
-enum job_phase reboot_again(const struct job *j);
+/* What the jobs of one kind do next; each function ends as above. */
+struct job_kind {
+    void (*begin)(struct job *j); /* starts from the record as it is */
+    void (*go)(struct job *j);    /* goes on in j->phase when its turn has come */
+    void (*on_answer)(struct job *j, const struct answer *a);
+    void (*on_recorded)(struct job *j);           /* the result is in the record */
+    enum job_phase (*again)(const struct job *j); /* the phase to start from when no answer came */
+};
+extern const struct job_kind smd_jobs, reboot_jobs;
 
 #endif

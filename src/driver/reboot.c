@@ -79,13 +79,13 @@ static int phase_of(const struct job *j)
     return -1;
 }
 
-enum job_phase reboot_again(const struct job *j)
+static enum job_phase reboot_again(const struct job *j)
 {
     int phase = phase_of(j);
     return phase < 0 ? PHASE_POLL : (enum job_phase)phase;
 }
 
-void reboot_begin(struct job *j)
+static void reboot_begin(struct job *j)
 {
     int phase = phase_of(j);
     if (phase < 0 || !j->effect.boot) /* it is over, or no longer wanted */
@@ -97,7 +97,7 @@ void reboot_begin(struct job *j)
         job_queue(j, (enum job_phase)phase);
 }
 
-void reboot_on_recorded(struct job *j)
+static void reboot_on_recorded(struct job *j)
 {
     if (j->progress.step == STEP_ASKING)
         job_queue(j, PHASE_ASK);
@@ -317,7 +317,7 @@ static const char *reboot_obstacle(const struct job *j)
     return job_has_service(j, SERVICE_PCS) ? NULL : "no address of PCS is configured";
 }
 
-void reboot_go(struct job *j)
+static void reboot_go(struct job *j)
 {
     const char *why = reboot_obstacle(j);
     if (why)
@@ -332,7 +332,7 @@ void reboot_go(struct job *j)
         list_transitions(j);
 }
 
-void reboot_on_answer(struct job *j, const struct answer *a)
+static void reboot_on_answer(struct job *j, const struct answer *a)
 {
     switch (j->phase) {
     case PHASE_BOOT_LOOK: on_image(j, a); return;
@@ -346,3 +346,6 @@ void reboot_on_answer(struct job *j, const struct answer *a)
     case PHASE_PUT: break;
     }
 }
+
+const struct job_kind reboot_jobs = {reboot_begin, reboot_go, reboot_on_answer, reboot_on_recorded,
+                                     reboot_again};

@@ -48,7 +48,7 @@ static bool is_finished(const struct job *j)
            marks_equal(own->message, want->message);
 }
 
-void smd_begin(struct job *j)
+static void smd_begin(struct job *j)
 {
     if (is_finished(j) && !j->own.error)
         job_drop(j);
@@ -362,7 +362,7 @@ static void on_put(struct job *j, const struct answer *a)
     put_next(j);
 }
 
-void smd_go(struct job *j)
+static void smd_go(struct job *j)
 {
     if (j->phase == PHASE_PUT)
         put_next(j);
@@ -370,7 +370,7 @@ void smd_go(struct job *j)
         smd_look(j);
 }
 
-void smd_on_answer(struct job *j, const struct answer *a)
+static void smd_on_answer(struct job *j, const struct answer *a)
 {
     if (j->phase == PHASE_LOOK)
         on_component(j, a);
@@ -380,7 +380,7 @@ void smd_on_answer(struct job *j, const struct answer *a)
         on_put(j, a);
 }
 
-void smd_on_recorded(struct job *j)
+static void smd_on_recorded(struct job *j)
 {
     if (j->phase == PHASE_PUT)
         job_queue(j, PHASE_PUT);
@@ -391,3 +391,10 @@ void smd_on_recorded(struct job *j)
     else
         job_drop(j);
 }
+
+static enum job_phase smd_again(const struct job *j)
+{
+    return PHASE_LOOK;
+}
+
+const struct job_kind smd_jobs = {smd_begin, smd_go, smd_on_answer, smd_on_recorded, smd_again};

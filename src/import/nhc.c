@@ -9,7 +9,6 @@
 #include "health/check.h"
 #include "import/import.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -571,8 +570,6 @@ static void take_line(struct nhc *l, char *line)
 
 int import_nhc(const char *path, const char *bytes, size_t len, struct text *checks, struct err *e)
 {
-    assert(path && checks);
-    assert(bytes || len == 0);
     char shown[200];
     struct nhc l = {.path = shown, .out = checks};
     struct checks all;
