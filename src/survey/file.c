@@ -104,7 +104,7 @@ void file_read(const struct reading *r, struct notes *n)
     for (int tries = 0; tries < FILES_HUNG_MAX && j.next < j.files->n; tries++) {
         CLEANUP_NOTES struct notes said = {0};
         struct err why = {0};
-        apart_notes(r->root, reading_patience(r, FILES_MS_MAX), say_files, &j, &said, &why);
+        apart_notes(r->root, reading_timeout(r, FILES_MS_MAX), say_files, &j, &said, &why);
         note_said(n, &j, &said, why.msg);
     }
     note_rest(n, &j);

@@ -99,7 +99,7 @@ void bmc_read(const struct reading *r, struct notes *n)
         return;
     }
     if (there)
-        apart_notes(root, reading_patience(r, BMC_MS_MAX), say_bmc, &root, &said, &why);
+        apart_notes(root, reading_timeout(r, BMC_MS_MAX), say_bmc, &root, &said, &why);
     for (size_t i = 0; i < BMC_MEMBERS_N; i++) {
         if (there)
             notes_expect(n, &said, BMC_MEMBERS[i].name, why.msg, "%s", BMC_MEMBERS[i].name);

@@ -29,7 +29,7 @@ static void ask_nvml(const struct reading *r, struct nvidia *v)
         return;
     v->asked = true;
     if (r->calls->nvml)
-        nvml_ask(r->calls->nvml, reading_patience(r, NVML_MS_MAX), &v->said, &v->why);
+        nvml_ask(r->calls->nvml, reading_timeout(r, NVML_MS_MAX), &v->said, &v->why);
     v->none = !r->calls->nvml || notes_find(&v->said, "none");
 }
 

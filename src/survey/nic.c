@@ -100,7 +100,7 @@ void card_read(const struct reading *r, struct notes *n)
     struct asking a = {.calls = r->calls, .cards = &cards};
     sys_text(r->root, "proc/sys/kernel/osrelease", a.release);
     if (cards.n > 0)
-        apart_notes(-1, reading_patience(r, CARDS_MS_MAX), nic_ask, &a, &said, &why);
+        apart_notes(-1, reading_timeout(r, CARDS_MS_MAX), nic_ask, &a, &said, &why);
     for (size_t i = 0; i < cards.n; i++)
         if (!stands_in(&said, cards.list[i].name))
             note_card(r, n, &cards.list[i], &said, why.msg);

@@ -140,7 +140,7 @@ static void read_rpm(const struct reading *r, const char *dir, struct notes *n, 
     snprintf(a.dir, sizeof a.dir, "%s/%s", root, dir);
     if (access(a.program, X_OK) != 0)
         err_set(why, -ENOENT, "there is a database in /%s, and no /usr/bin/rpm to read it", dir);
-    else if (apart_run(-1, reading_patience(r, RPM_MS_MAX), RPM_BYTES_MAX, ask_rpm, &a, &said, why) < 0)
+    else if (apart_run(-1, reading_timeout(r, RPM_MS_MAX), RPM_BYTES_MAX, ask_rpm, &a, &said, why) < 0)
         err_wrap(why, why->code, "rpm -qa");
     else
         take_rpms(&said, n, why);

@@ -59,8 +59,8 @@ enum {
     REST_MS_MAX = 10000 /* all that does not hang */
 };
 
-/* That long, or as long as calls says. */
-struct span reading_patience(const struct reading *r, int usual_ms);
+/* The usual time, unless calls gives another. */
+struct span reading_timeout(const struct reading *r, int usual_ms);
 
 /* The devices of a class ("sys/class/net"): physical ones, which have a device behind them, and whole
  * ones: virtual functions of a card are left out. */

@@ -29,17 +29,6 @@ static const struct part {
     {"package", package_read, DEAR},
 };
 
-void survey_cache_fini(struct survey_cache *c)
-{
-    components_fini(&c->packages);
-    *c = (struct survey_cache){0};
-}
-
-struct span reading_patience(const struct reading *r, int usual_ms)
-{
-    return r->calls->patience.ns > 0 ? r->calls->patience : span_ms(usual_ms);
-}
-
 /* Of what is ignored as a whole nobody is asked: NVML wakes a GPU. */
 static bool survey_skipped(const struct survey_conf *conf, const char *prefix)
 {
