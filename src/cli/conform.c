@@ -34,6 +34,7 @@ int conform_groups(struct call *c, struct err *e)
 struct difference_sides {
     struct text text[2];
     struct report_pair pair;
+    int unread; /* the side that could not be read, the first of both; -1: none */
 };
 
 static void take_sides(const struct call *c, const struct fettle_value *d, struct difference_sides *s)
@@ -42,10 +43,14 @@ static void take_sides(const struct call *c, const struct fettle_value *d, struc
     *s = (struct difference_sides){
         .pair = {.name = fettle_get_text(d, "component"),
                  .label = {nodes ? c->args[0] : "expected", nodes ? c->args[1] : "actual"}}};
-    report_side(fettle_value_find(d, nodes ? "actual" : "expected"), &s->text[0]);
-    report_side(fettle_value_find(d, nodes ? "expected" : "actual"), &s->text[1]);
-    for (size_t i = 0; i < 2; i++)
+    s->unread = -1;
+    for (int i = 0; i < 2; i++) {
+        const struct fettle_value *side = fettle_value_find(d, (i == 0) == nodes ? "actual" : "expected");
+        report_side(side, &s->text[i]);
         s->pair.value[i] = s->text[i].s ? s->text[i].s : "";
+        if (s->unread < 0 && strcmp(report_text(side, "state"), "unknown") == 0)
+            s->unread = i;
+    }
 }
 
 static void sides_fini(struct difference_sides *s)
@@ -123,8 +128,7 @@ static void write_rest(struct call *c, const struct fettle_value *list)
         const char *kind = fettle_get_text(i, "kind"), *reason = NULL;
         take_sides(c, i, &sides);
         if (kind && strcmp(kind, "unknown") == 0)
-            reason =
-                strncmp(sides.pair.value[0], "(unknown", 8) == 0 ? sides.pair.value[0] : sides.pair.value[1];
+            reason = sides.pair.value[sides.unread == 0 ? 0 : 1];
         if (!is_same(i) && (!reason || !last.s || strcmp(reason, last.s) != 0))
             report_pair_rest(&c->out, &sides.pair);
         text_clear(&last);

@@ -28,6 +28,7 @@ struct nhc {
     bool is_open;               /* the target could not be converted: the records become comments */
     struct text *out;
     struct text names; /* the names of the records so far, each between blanks */
+    bool has_set;      /* Include= was written */
 };
 
 struct nhc_row;
@@ -268,8 +269,9 @@ static const char *write_PLAIN(struct nhc *l, const struct nhc_row *row)
 
 static const char *write_SET(struct nhc *l, const struct nhc_row *row)
 {
-    if (!strstr(l->out->s, "\nInclude=nvidia\n"))
+    if (!l->has_set)
         text_printf(l->out, "Include=%s\n", row->ours);
+    l->has_set = true;
     return NULL;
 }
 
