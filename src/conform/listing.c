@@ -177,7 +177,6 @@ static void listing_take(struct listings *l, struct listing *g, const struct com
 
 int listing_fill(struct listings *l, struct listing *g, const struct components *c, struct err *e)
 {
-    assert(c->sorted);
     if (g->known)
         return 0;
     struct fingerprint has = components_fingerprint(c);

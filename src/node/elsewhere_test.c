@@ -41,7 +41,9 @@ static void test_out_though_nobody_holds_it(void **state)
     check_words(&out, "");
     elsewhere_say_out(&out, &t);
     assert_string_equal(t.s, "slurm: down: Not responding");
-    struct elsewhere e = {.how = mem_dup("down"), .why = mem_dup("Not responding")};
+    const struct elsewhere given = {.how = "down", .why = "Not responding"};
+    struct elsewhere e = {0};
+    assert_true(elsewhere_set(&e, &given));
     assert_true(elsewhere_set(&e, &out));
     assert_true(e.out);
     elsewhere_fini(&e);
