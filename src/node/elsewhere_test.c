@@ -68,12 +68,45 @@ static void test_a_state_that_lasts_keeps_its_beginning(void **state)
     elsewhere_fini(&e);
 }
 
+/* Also where one has a text and the other has none. */
+static void test_each_member_is_news(void **state)
+{
+    const struct elsewhere
+        held = {.state = ELSEWHERE_HELD, .how = "drained", .by = "ann", .why = "memory"},
+        other[] = {
+            {.state = ELSEWHERE_HELD, .how = "reserved", .by = "ann", .why = "memory"},
+            {.state = ELSEWHERE_HELD, .how = "drained", .by = "bob", .why = "memory"},
+            {.state = ELSEWHERE_HELD, .how = "drained", .why = "memory"},
+            {.state = ELSEWHERE_HELD, .how = "drained", .by = "ann", .why = "fan"},
+            {.state = ELSEWHERE_HELD, .how = "drained", .by = "ann"},
+            {.state = ELSEWHERE_HELD, .out = true, .how = "drained", .by = "ann", .why = "memory"},
+            {.state = ELSEWHERE_UNKNOWN, .how = "drained", .by = "ann", .why = "memory"},
+        };
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        struct elsewhere e = {0};
+        assert_true(elsewhere_set(&e, &held));
+        assert_false(elsewhere_set(&e, &held));
+        assert_true(elsewhere_set(&e, &other[i]));
+        assert_true(elsewhere_set(&e, &held));
+        elsewhere_fini(&e);
+    }
+}
+
+static void test_names(void **state)
+{
+    assert_string_equal(elsewhere_where_name(ELSEWHERE_BMC), "bmc");
+    assert_string_equal(elsewhere_state_name(ELSEWHERE_NOBODY), "nobody");
+    assert_string_equal(elsewhere_state_name(ELSEWHERE_HELD), "held");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_out_though_nobody_holds_it),
         cmocka_unit_test(test_a_state_that_lasts_keeps_its_beginning),
+        cmocka_unit_test(test_each_member_is_news),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
