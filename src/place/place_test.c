@@ -298,6 +298,14 @@ static void test_one_cohort_may_have_drifted_when_no_other_fits(void **state)
     plans("A1d*9 B1*5 B1d B2d*2", "hpc 7 one", "10-16 f9=1000 B7 in 2");
 }
 
+/* The one with more drifted nodes leaves more to choose from; else the first. */
+static void test_of_two_cohorts_that_fit_alike(void **state)
+{
+    plans("A0*3 A0d*2 B0*3 B0d*3", "hpc 5 one", "6-10 f9=1000 B5 in 0");
+    plans("B0*3 B0d*3 A0*3 A0d*2", "hpc 5 one", "1-5 f9=1000 B5 in 0");
+    plans("A0*3 B0*3", "hpc 3 one", "1-3 f9=1000 A3 in 0");
+}
+
 static void test_the_sentence_of_a_mismatch_has_the_numbers(void **state)
 {
     static struct situation s;
@@ -698,6 +706,7 @@ int main(void)
         cmocka_unit_test(test_one_node_is_always_the_same_as_itself),
         cmocka_unit_test(test_one_cohort_or_nothing),
         cmocka_unit_test(test_one_cohort_may_have_drifted_when_no_other_fits),
+        cmocka_unit_test(test_of_two_cohorts_that_fit_alike),
         cmocka_unit_test(test_the_sentence_of_a_mismatch_has_the_numbers),
         cmocka_unit_test(test_sensitive_work_takes_conformant_nodes_alone),
         cmocka_unit_test(test_unproven_nodes_are_like_others_elsewhere),
