@@ -138,6 +138,8 @@ static char *decisions(struct config *c)
         const struct member *m = cluster_at(cluster, i);
         text_printf(&t, "%s %s", m->name, class_of(cluster, m));
         for (int f = 0; f < FIELDS; f++) {
+            if (!field_get((enum field)f)->settable)
+                continue;
             text_printf(&t, " %s=", field_get((enum field)f)->name);
             spec_format(&m->spec, (enum field)f, &t);
         }
