@@ -21,13 +21,6 @@ static int check_verb(const char *verb, struct err *e)
     return err_set(e, -EINVAL, "\"%.40s\" is none of on, off, cycle, reset, netboot", verb);
 }
 
-bool power_stands(const struct cluster *c, const struct member *m)
-{
-    CLEANUP_OPERATION struct operation o = {0};
-    cluster_power(c, m, &o);
-    return operation_is_open(o.state);
-}
-
 static int check_free(const struct cluster *c, const struct member *m, struct err *e)
 {
     const char *stop = cluster_switch(c, "stop");

@@ -17,14 +17,6 @@
 
 enum { SAID_BYTES_MAX = 900 /* of the journal's sentence */ };
 
-int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e)
-{
-    if (!cmd->nodes || cmd->nodes->n != 1)
-        return err_set(e, -EINVAL, "%s names one node", command_name(cmd->kind));
-    *out = cluster_find(c, cmd->nodes->names[0]);
-    return *out ? 0 : err_set(e, -ENOENT, "no node \"%s\"", cmd->nodes->names[0]);
-}
-
 /* --- a repair is changed ---------------------------------------------------------------------- */
 
 static struct wall after_s(struct wall at, uint64_t s)
@@ -217,20 +209,6 @@ void repair_disown(struct repair *r)
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
-
-bool operation_begun(const struct cluster *c, const struct member *m)
-{
-    CLEANUP_OPERATION struct operation o = {0};
-    cluster_operation(c, m, &o);
-    return o.state == OPERATION_BEGUN;
-}
-
-bool operation_begun_outside(const struct cluster *c, const struct member *m)
-{
-    CLEANUP_OPERATION struct operation o = {0};
-    cluster_operation(c, m, &o);
-    return o.state == OPERATION_BEGUN && action_of(o.run).by != ACTION_BY_AGENT;
-}
 
 /* What the record of the operation says of an attempt that nobody has ended. */
 static void attempt_end_by(struct attempt_record *a, const struct operation *o, struct wall at)

@@ -111,21 +111,6 @@ static int claim_members(const json_t *o, struct claim_text *t, struct err *e)
     return 0;
 }
 
-int record_name_check(const char *name, struct err *e)
-{
-    if (!hostlist_name_ok(name))
-        return err_set(e, -EILSEQ, "\"%s\" is not the name of a node", name);
-    return 0;
-}
-
-int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e)
-{
-    const char *text;
-    if (json_take_string(o, key, &text, e) < 0 || text_parse_u64(text, 0, INT64_MAX, out, e) < 0)
-        return err_wrap(e, -EILSEQ, "%s", key);
-    return 0;
-}
-
 static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struct hostlist *drained,
                        struct err *e)
 {

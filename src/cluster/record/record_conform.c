@@ -23,63 +23,6 @@ const char *drift_state_name(enum drift_state s)
 
 /* --- what several records have -------------------------------------------------------------- */
 
-json_t *record_object(const char *value, struct err *e)
-{
-    json_t *o = json_read(value, strlen(value), e);
-    if (o && !json_is_object(o)) {
-        err_set(e, -EINVAL, "no object");
-        json_decref(o);
-        return NULL;
-    }
-    return o;
-}
-
-int record_fingerprint(const json_t *o, const char *key, struct fingerprint *out, struct err *e)
-{
-    const char *hex;
-    int rc = json_take_string(o, key, &hex, e);
-    if (rc == 0 && !fingerprint_parse(hex, out))
-        rc = err_set(e, -EINVAL, "%s: \"%.80s\" is no fingerprint", key, hex);
-    return rc < 0 ? -EINVAL : 0;
-}
-
-int record_named(const json_t *o, const char **out, struct err *e)
-{
-    if (json_take_string(o, "named", out, e) < 0)
-        return -EINVAL;
-    size_t len = strlen(*out);
-    if (len > DRIFT_NAMED_MAX * (COMPONENT_NAME_BYTES_MAX + 2))
-        return err_set(e, -EINVAL, "named: %zu bytes of names", len);
-    for (size_t i = 0; i < len; i++)
-        if ((*out)[i] < 0x20 || (*out)[i] > 0x7e)
-            return err_set(e, -EINVAL, "named: a byte 0x%02x in a name", (unsigned char)(*out)[i]);
-    return 0;
-}
-
-bool boot_ok(const char *boot)
-{
-    size_t len = strlen(boot);
-    return len > 0 && len <= sizeof((struct drift *)0)->boot - 1 &&
-           strspn(boot, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") == len;
-}
-
-struct past *member_past(struct member *m)
-{
-    if (!m->past)
-        m->past = mem_alloc(sizeof *m->past);
-    return m->past;
-}
-
-void past_trim(struct member *m)
-{
-    const struct past *p = m->past;
-    if (p && !p->history && !p->drift && !p->reboots && !p->ailment && !p->repair && !p->maintenance &&
-        !p->window && !p->trial && !p->override) {
-        free(m->past);
-        m->past = NULL;
-    }
-}
-
 /* --- seen ------------------------------------------------------------------------------------ */
 
 static int check_sight(const json_t *o, struct err *e)

@@ -10,44 +10,6 @@
 
 /* --- what several records have ---------------------------------------------------------------- */
 
-bool text_is_clean(const char *s)
-{
-    for (; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            return false;
-    return true;
-}
-
-int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e)
-{
-    if (json_take_string(o, key, out, e) < 0)
-        return -EINVAL;
-    if (strlen(*out) > max)
-        return err_set(e, -EINVAL, "%s: %zu bytes; it has %zu at most", key, strlen(*out), max);
-    if (!text_is_clean(*out))
-        return err_set(e, -EINVAL, "%s: a control character", key);
-    return 0;
-}
-
-int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e)
-{
-    const char *word;
-    if (record_clause(o, key, max, &word, e) < 0)
-        return -EINVAL;
-    memcpy(out, word, strlen(word) + 1);
-    return 0;
-}
-
-int record_result(const json_t *o, const char *key, enum result *out, struct err *e)
-{
-    const char *name;
-    if (json_take_string(o, key, &name, e) < 0)
-        return -EINVAL;
-    if (!result_parse(name, out) || *out <= RESULT_OK)
-        return err_set(e, -EINVAL, "%s: \"%.40s\" is nothing that a check finds", key, name);
-    return 0;
-}
-
 static int record_act(const json_t *o, enum act *out, struct err *e)
 {
     const char *name;
@@ -60,29 +22,6 @@ static int record_act(const json_t *o, enum act *out, struct err *e)
         }
     }
     return err_set(e, -EINVAL, "act: \"%.40s\" is none that this version knows", name);
-}
-
-int record_boot(const json_t *o, char out[static 37], struct err *e)
-{
-    const char *boot;
-    if (json_take_string(o, "boot", &boot, e) < 0)
-        return -EINVAL;
-    if (*boot && !boot_ok(boot))
-        return err_set(e, -EINVAL, "\"%.80s\" is no boot id", boot);
-    memcpy(out, boot, strlen(boot) + 1);
-    return 0;
-}
-
-int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e)
-{
-    const char *hex;
-    if (json_take_string(o, key, &hex, e) < 0)
-        return -EINVAL;
-    size_t len = strlen(hex);
-    if (len == 0 || len > 16 || strspn(hex, "0123456789abcdef") != len)
-        return err_set(e, -EINVAL, "%s: \"%.40s\" is no number in hex", key, hex);
-    *out = strtoull(hex, NULL, 16);
-    return 0;
 }
 
 /* --- findings and incidents ------------------------------------------------------------------- */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What records have in common: how a time, a word, a boot id and the like are read. */
+#include "cluster/record/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *record_object(const char *value, struct err *e)
+{
+    json_t *o = json_read(value, strlen(value), e);
+    if (o && !json_is_object(o)) {
+        err_set(e, -EINVAL, "no object");
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+int record_name_check(const char *name, struct err *e)
+{
+    if (!hostlist_name_ok(name))
+        return err_set(e, -EILSEQ, "\"%s\" is not the name of a node", name);
+    return 0;
+}
+
+int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e)
+{
+    const char *text;
+    if (json_take_string(o, key, &text, e) < 0 || text_parse_u64(text, 0, INT64_MAX, out, e) < 0)
+        return err_wrap(e, -EILSEQ, "%s", key);
+    return 0;
+}
+
+bool text_is_clean(const char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            return false;
+    return true;
+}
+
+int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e)
+{
+    if (json_take_string(o, key, out, e) < 0)
+        return -EINVAL;
+    if (strlen(*out) > max)
+        return err_set(e, -EINVAL, "%s: %zu bytes; it has %zu at most", key, strlen(*out), max);
+    if (!text_is_clean(*out))
+        return err_set(e, -EINVAL, "%s: a control character", key);
+    return 0;
+}
+
+int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e)
+{
+    const char *word;
+    if (record_clause(o, key, max, &word, e) < 0)
+        return -EINVAL;
+    memcpy(out, word, strlen(word) + 1);
+    return 0;
+}
+
+int record_result(const json_t *o, const char *key, enum result *out, struct err *e)
+{
+    const char *name;
+    if (json_take_string(o, key, &name, e) < 0)
+        return -EINVAL;
+    if (!result_parse(name, out) || *out <= RESULT_OK)
+        return err_set(e, -EINVAL, "%s: \"%.40s\" is nothing that a check finds", key, name);
+    return 0;
+}
+
+bool boot_ok(const char *boot)
+{
+    size_t len = strlen(boot);
+    return len > 0 && len <= sizeof((struct drift *)0)->boot - 1 &&
+           strspn(boot, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") == len;
+}
+
+int record_boot(const json_t *o, char out[static 37], struct err *e)
+{
+    const char *boot;
+    if (json_take_string(o, "boot", &boot, e) < 0)
+        return -EINVAL;
+    if (*boot && !boot_ok(boot))
+        return err_set(e, -EINVAL, "\"%.80s\" is no boot id", boot);
+    memcpy(out, boot, strlen(boot) + 1);
+    return 0;
+}
+
+int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e)
+{
+    const char *hex;
+    if (json_take_string(o, key, &hex, e) < 0)
+        return -EINVAL;
+    size_t len = strlen(hex);
+    if (len == 0 || len > 16 || strspn(hex, "0123456789abcdef") != len)
+        return err_set(e, -EINVAL, "%s: \"%.40s\" is no number in hex", key, hex);
+    *out = strtoull(hex, NULL, 16);
+    return 0;
+}
+
+int record_fingerprint(const json_t *o, const char *key, struct fingerprint *out, struct err *e)
+{
+    const char *hex;
+    int rc = json_take_string(o, key, &hex, e);
+    if (rc == 0 && !fingerprint_parse(hex, out))
+        rc = err_set(e, -EINVAL, "%s: \"%.80s\" is no fingerprint", key, hex);
+    return rc < 0 ? -EINVAL : 0;
+}
+
+int record_named(const json_t *o, const char **out, struct err *e)
+{
+    if (json_take_string(o, "named", out, e) < 0)
+        return -EINVAL;
+    size_t len = strlen(*out);
+    if (len > DRIFT_NAMED_MAX * (COMPONENT_NAME_BYTES_MAX + 2))
+        return err_set(e, -EINVAL, "named: %zu bytes of names", len);
+    for (size_t i = 0; i < len; i++)
+        if ((*out)[i] < 0x20 || (*out)[i] > 0x7e)
+            return err_set(e, -EINVAL, "named: a byte 0x%02x in a name", (unsigned char)(*out)[i]);
+    return 0;
+}
+
+struct past *member_past(struct member *m)
+{
+    if (!m->past)
+        m->past = mem_alloc(sizeof *m->past);
+    return m->past;
+}
+
+void past_trim(struct member *m)
+{
+    const struct past *p = m->past;
+    if (p && !p->history && !p->drift && !p->reboots && !p->ailment && !p->repair && !p->maintenance &&
+        !p->window && !p->trial && !p->override) {
+        free(m->past);
+        m->past = NULL;
+    }
+}
