@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Certificates, and the tokens with which machines get theirs: lists of them, and revocation. */
-#include "cluster/cluster.h"
 #include "api/slices.h"
+#include "cluster/cluster.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

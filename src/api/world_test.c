@@ -346,8 +346,8 @@ static void put_list(struct world *w, const struct world_list *made)
     put(w, key.s, made->json.s);
 }
 
-static void add_version(struct text *t, int version, const struct world_list *made, const char *node, int days,
-                        const char *note)
+static void add_version(struct text *t, int version, const struct world_list *made, const char *node,
+                        int days, const char *note)
 {
     text_printf(
         t, "\"version\":%d,\"fingerprint\":\"%s\",\"node\":\"%s\",\"by\":\"root\",\"at\":\"%lld\",\"note\":",
@@ -416,8 +416,8 @@ struct world world_make_classes(struct mono now)
 {
     struct world w = world_begin(now);
     struct world_list good = make_list(NULL, 0, NULL), old = make_list(older, 0, NULL),
-                bad = make_list(drifted, 0, NULL), worse = make_list(also_drifted, 0, NULL),
-                dark = make_list(unreadable, 0, NULL), new = make_list(newer, 0, NULL);
+                      bad = make_list(drifted, 0, NULL), worse = make_list(also_drifted, 0, NULL),
+                      dark = make_list(unreadable, 0, NULL), new = make_list(newer, 0, NULL);
     const struct {
         const char *name;
         const struct world_list *is;

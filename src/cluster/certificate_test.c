@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/state/certificate.h"
 #include "cluster/fixture_test.h"
+#include "cluster/state/certificate.h"
 
 #include <errno.h>
 #include <setjmp.h>

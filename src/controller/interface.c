@@ -44,6 +44,10 @@ static json_t *warnings_status(const struct controller *c)
     json_t *list = json_array();
     for (const char *line = c->conf.warnings.s; line && *line; line += strcspn(line, "\n") + 1)
         json_array_append_new(list, json_stringn(line, strcspn(line, "\n")));
+    CLEANUP_TEXT struct text unknown = {0};
+    cluster_unknown_say(c->cluster, &unknown);
+    if (unknown.len)
+        json_array_append_new(list, json_string(unknown.s));
     return list;
 }
 

@@ -3,6 +3,7 @@
 #include "controller/controller_inside.h"
 
 #include "base/digest.h"
+#include "base/log.h"
 #include "controller/sessions/certificates.h"
 
 #include <errno.h>
@@ -24,6 +25,15 @@ const char *controller_machine(const struct controller *c, char buf[static 256])
 static int on_record(void *arg, const char *key, const char *value, struct err *e)
 {
     return cluster_put(arg, key, value, e);
+}
+
+/* Once for the log; `fettle status` has it as long as it is so. */
+static void warn_unknown(const struct controller *c)
+{
+    CLEANUP_TEXT struct text said = {0};
+    cluster_unknown_say(c->cluster, &said);
+    if (said.len)
+        log_warn("%s", said.s);
 }
 
 /* A state that is made anew gets a name, by which whoever remembers terms and ids tells it from another one.
@@ -54,6 +64,8 @@ int leadership_take(struct controller *c, const char *dir, uint64_t *revision, s
         rc = store_campaign(c->store, &c->term, e);
     if (rc == 0)
         rc = store_load(c->store, on_record, c->cluster, revision, e);
+    if (rc == 0)
+        warn_unknown(c);
     if (rc == 0)
         rc = name_state(c, revision, e);
     if (rc == 0)

@@ -127,6 +127,30 @@ def grow_journal(c, entries, at_ns):
     db.close()
 
 
+def test_a_record_of_a_newer_version_is_kept(world):
+    """A controller starts on a store with records of a kind that it does not know, says so, and leaves them as they are."""
+    c = Controller(world, 'Name=n01\n', **CALM)
+    c.process.stop()
+    path = os.path.join(c.state, 'state.db')
+    row = ('pony/n01', '{"mane":"long"}', 1)
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute('INSERT INTO record(key, value, revision, sum) VALUES(?, ?, ?, ?)', (*row, sum_of(*row)))
+        db.commit()
+    c.start()
+    says = '1 record of a kind that this version does not know is kept as it stands: pony'
+    contains(c.log(), f'warn  {says}', 'the log')
+    contains(c.fettle('status'), says, 'fettle status')
+    c.fettle('node', 'drain', 'n01', '--reason', 'works')
+    digest = c.get('/v1/status')['digest']
+    c.process.kill()
+    c.start()
+    equal(c.get('/v1/status')['digest'], digest, 'the digest')
+    equal(c.get('/v1/status')['warnings'], [says], 'the warnings')
+    c.process.stop()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        equal(db.execute("SELECT value FROM record WHERE key = 'pony/n01'").fetchone(), (row[1],), 'the record')
+
+
 def test_the_oldest_entries_are_exported(world):
     """A journal of an older fettled, of two years ago: the newest 10,000 stay, the others are in the file of their day, each
     once, also when the controller is killed on the way; whoever asks for them is told where they are."""

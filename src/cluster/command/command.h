@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/hostlist.h"
-#include "cluster/state/budget.h"
 #include "cluster/command/command_health.h"
+#include "cluster/state/budget.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,11 +11,7 @@
  * What commands about health and repair say (command.h). What they point to is borrowed.
  */
 
-enum {
-    BOOT_ID_BYTES_MAX = 36,
-    PROBLEM_BYTES_MAX = 23,
-    COMMAND_DEADLINE_S_MAX = 366 * 24 * 3600
-};
+enum { BOOT_ID_BYTES_MAX = 36, PROBLEM_BYTES_MAX = 23, COMMAND_DEADLINE_S_MAX = 366 * 24 * 3600 };
 
 /* FINDINGS: what becomes of the incidents of one node. */
 struct findings_command {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the decisions have in common: the nodes and claims that a command means, and the words that came with it. */
+/* What the decisions have in common: the nodes and claims that a command means, and the words that came with
+ * it. */
 #include "cluster/decide/decide.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -440,6 +441,7 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"override/", put_override},
                  {"bmc/", put_bmc},
                  {"config/", put_config}};
+    assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
         if (strncmp(key, kinds[i].prefix, len) != 0)
@@ -448,7 +450,7 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
             return err_wrap(e, -EILSEQ, "record %s", key);
         return 0;
     }
-    return err_set(e, -EILSEQ, "record %s is of no kind that this version knows", key);
+    return put_unknown(c, key, value, e) < 0 ? err_wrap(e, -EILSEQ, "record %s", key) : 0;
 }
 
 char *members_fold(struct member *const *nodes, size_t n)
@@ -505,4 +507,5 @@ void cluster_forget_records(struct cluster *c)
     conform_forget(c);
     health_forget(c);
     floors_forget(c);
+    unknown_forget(c);
 }

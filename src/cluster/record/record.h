@@ -6,7 +6,8 @@
 #include "cluster/state/state.h"
 
 /*
- * Records: record_put takes any, put_X takes one into the state, X_record writes one, X_read and record_X read what is in one.
+ * Records: record_put takes any, put_X takes one into the state, X_record writes one, X_read and record_X
+ * read what is in one.
  */
 
 /* Takes one record; value NULL removes it. -EILSEQ with a sentence for a record that is none. */
@@ -71,6 +72,9 @@ int put_shared(struct cluster *c, const char *key, const char *value, struct err
 int put_tally(struct cluster *c, const char *remedy, const char *value, struct err *e);
 int put_floor(struct cluster *c, const char *key, const char *value, struct err *e);
 int put_switch(struct cluster *c, const char *name, const char *value, struct err *e);
+/* Keeps any record as it stands. -EILSEQ for a key that is not KIND/NAME, and when there are too many. */
+int put_unknown(struct cluster *c, const char *key, const char *value, struct err *e);
+void unknown_forget(struct cluster *c);
 int put_trial(struct cluster *c, const char *name, const char *value, struct err *e);
 char *trial_record(const struct trial_record *r);
 

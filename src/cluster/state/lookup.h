@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 /*
- * What the agreed state says, for everybody who may read it. Nothing here changes a record. What is returned is
- * the cluster's, and stays as it is until the next record is put, where nothing else is said.
+ * What the agreed state says, for everybody who may read it. Nothing here changes a record. What is returned
+ * is the cluster's, and stays as it is until the next record is put, where nothing else is said.
  */
 
 struct cluster;
@@ -91,6 +91,14 @@ size_t cluster_partitions(const struct cluster *c, const struct partition **out)
 
 /* Remediate=no, of the node or its class: it is only observed. */
 bool cluster_excepts(const struct cluster *c, const struct member *m);
+
+/* Records of a kind that this version does not know: a newer version wrote them, and they are kept as they
+ * stand. So many are kept at most; a state that has more is refused. */
+enum { UNKNOWN_RECORDS_MAX = 200000, UNKNOWN_BYTES_MAX = 64 << 20, UNKNOWN_KIND_BYTES_MAX = 32 };
+size_t cluster_unknown(const struct cluster *c);
+/* "3 records of kinds that this version does not know are kept as they stand: lease, quota" into t;
+ * nothing when there are none. */
+void cluster_unknown_say(const struct cluster *c, struct text *t);
 
 /* What this state is called since it was made, 16 hex digits; "" before it has a name. Terms and ids count
  * within it. */

@@ -23,7 +23,7 @@ enum {
     ATTEMPTS_KEPT_MAX = 32,
     NOTES_KEPT_MAX = 16,
     TALLIES_A_REMEDY_MAX = 1024,
-    RUN_BYTES_MAX = 2048, /* of an operation */
+    RUN_BYTES_MAX = 2048,            /* of an operation */
     EFFECT_TEXT_BYTES_MAX = 32 << 10 /* of an operation's result: a verdict may be in it */
 };
 

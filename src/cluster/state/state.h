@@ -88,6 +88,12 @@ struct switch_slot {
     UT_hash_handle hh;
 };
 
+/* A record of a kind that this version does not know. */
+struct unknown_slot {
+    char *key, *value;
+    UT_hash_handle hh;
+};
+
 /* Nodes that a configuration file names, of each scope of a budget. */
 struct totals {
     size_t n_classes;
@@ -120,6 +126,8 @@ struct cluster {
     struct tally *tallies;
     struct floor_slot *floors;
     struct switch_slot *switches;
+    struct unknown_slot *unknown;
+    size_t unknown_bytes; /* of their keys and values */
     size_t n_isolated;
     struct wall *isolated;
     struct limits limits;
