@@ -99,7 +99,11 @@ static void test_what_others_say(void **state)
         struct scheduler_word word;
         struct elsewhere is;
     } said[] = {
-        {{"IDLE+DRAIN", "bad \"cable\"", "ann", {INT64_C(1794000000000000000)}, w.now},
+        {{.state = "IDLE+DRAIN",
+          .reason = "bad \"cable\"",
+          .by = "ann",
+          .since = {INT64_C(1794000000000000000)},
+          .read = w.now},
          {.state = ELSEWHERE_HELD, .out = true, .how = "drained", .by = "ann", .why = "bad \"cable\""}},
         {{.state = "DOWN", .reason = "Not responding", .read = mono_add(w.now, span_s(2))},
          {.out = true, .how = "down", .why = "Not responding"}},
