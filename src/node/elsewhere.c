@@ -32,7 +32,6 @@ static bool is_same(const char *a, const char *b)
 
 bool elsewhere_set(struct elsewhere *e, const struct elsewhere *now)
 {
-    assert(e != now);
     bool lasts = e->state == now->state && e->out == now->out && is_same(e->how, now->how) &&
                  is_same(e->by, now->by) && is_same(e->why, now->why);
     if (lasts && (now->since.ns == 0 || now->since.ns == e->since.ns || now->state == ELSEWHERE_UNKNOWN))
