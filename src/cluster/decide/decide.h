@@ -53,6 +53,10 @@ int decide_check_note(const struct command *cmd, struct err *e);
 /* A clause for a record, which may be empty: REASON_BYTES_MAX at most, no control characters. */
 int decide_check_clause(const char *what, const char *clause, struct err *e);
 int decide_check_boot(const char *boot, struct err *e); /* "" is one that is not known */
+/* 1 to max printable ASCII characters. */
+bool decide_key_ok(const char *key, size_t max);
+/* `s` seconds after `at`; ns 0, no deadline, for 0. */
+struct wall deadline_after(struct wall at, uint64_t s);
 
 /* FORGET: set is not NULL when it is forced. */
 int decide_forget(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
@@ -77,7 +81,12 @@ int decide_health(const struct cluster *c, const struct command *cmd, struct dec
 int decide_measured(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* TRIAL_BEGIN and TRIAL_END. */
 int decide_trial(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
-/* REPAIR and OPERATE */
+/* SHARED and OUTCOME. */
+int decide_shared(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+int decide_outcome(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* OPERATE */
+int decide_operate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* REPAIR */
 int decide_repair(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* What people say: TRANSITION, ANSWER, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
 int decide_ticket(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
@@ -150,6 +159,11 @@ void repair_restart(struct repair *r, struct wall at);
  * (by_person) takes the responsibility; but a check that is given up leaves nothing undone. */
 int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
                  bool by_person, struct decision *d, struct err *e);
+/* The repair is this one, and at this step; else -EBUSY. */
+int repair_check_at(const struct member *m, const struct repair *r, const char *id, enum step step,
+                    struct err *e);
+/* One more attempt, the oldest goes when there are too many. The repair's. */
+struct attempt_record *attempt_add(struct repair *r, struct wall at, const char *remedy, const char *fault);
 void repair_note(struct repair *r, const struct command *cmd, const char *text);
 /* No attempt of this repair is judged any more. */
 void repair_disown(struct repair *r);

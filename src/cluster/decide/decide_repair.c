@@ -19,11 +19,6 @@ enum { SAID_BYTES_MAX = 900 /* of the journal's sentence */ };
 
 /* --- a repair is changed ---------------------------------------------------------------------- */
 
-static struct wall after_s(struct wall at, uint64_t s)
-{
-    return (struct wall){s ? at.ns + (int64_t)s * INT64_C(1000000000) : 0};
-}
-
 static bool problem_ok(const char *problem)
 {
     return *problem && strspn(problem, "abcdefghijklmnopqrstuvwxyz_") == strlen(problem);
@@ -61,7 +56,7 @@ void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadl
     r->why = reason;
     r->step = to;
     r->since = at;
-    r->deadline = after_s(at, deadline_s);
+    r->deadline = deadline_after(at, deadline_s);
     r->remedy[0] = r->operation[0] = '\0';
     r->approval = APPROVAL_NONE;
     r->shared = false;
@@ -177,8 +172,7 @@ static struct attempt_record *attempt_open(struct repair *r)
     return last && last->ended.ns == 0 ? last : NULL;
 }
 
-static struct attempt_record *attempt_add(struct repair *r, struct wall at, const char *remedy,
-                                          const char *fault)
+struct attempt_record *attempt_add(struct repair *r, struct wall at, const char *remedy, const char *fault)
 {
     if (r->n_attempts == ATTEMPTS_KEPT_MAX) {
         free(r->attempts[0].text);
@@ -406,7 +400,7 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
     return 0;
 }
 
-static int check_at(const struct member *m, const struct repair *r, const char *id, enum step step,
+int repair_check_at(const struct member *m, const struct repair *r, const char *id, enum step step,
                     struct err *e)
 {
     enum step is = r ? r->step : STEP_NONE;
@@ -484,7 +478,7 @@ static int check_room(const struct cluster *c, struct member *m, struct err *e)
 static int check_state(const struct cluster *c, struct member *m, const struct repair *is,
                        const struct repair_command *v, struct err *e)
 {
-    int rc = check_at(m, is, v->id, v->from, e);
+    int rc = repair_check_at(m, is, v->id, v->from, e);
     if (rc < 0)
         return rc;
     if (is && is->manual && v->to != STEP_QUEUE && v->to != is->step)
@@ -510,7 +504,7 @@ static void begin_move(const struct cluster *c, const struct command *cmd, struc
         override_end(m, "a repair begins", gone, d);
 }
 
-static int decide_move(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+int decide_repair(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
     const struct repair_command *v = &cmd->repair;
     struct member *m;
@@ -541,146 +535,4 @@ static int decide_move(const struct cluster *c, const struct command *cmd, struc
     note_move(m, is, v, d);
     say_move(cmd, m, &gone, d);
     return 0;
-}
-
-/* --- OPERATE ---------------------------------------------------------------------------------- */
-
-static bool applies_remedy(enum step s)
-{
-    return s == STEP_REMEDY || s == STEP_REPLACE || s == STEP_TEND;
-}
-
-static bool action_fits(enum action_kind kind, enum step step)
-{
-    if (kind == ACTION_FORGET)
-        return step == STEP_PROVISION || step == STEP_QUEUE;
-    if (kind == ACTION_CHECK)
-        return step == STEP_EXAMINE;
-    return kind == ACTION_WORK ? step == STEP_ISOLATE : applies_remedy(step);
-}
-
-static int check_wish(const struct operate_command *w, struct err *e)
-{
-    if (strlen(w->run) > RUN_BYTES_MAX || !text_is_clean(w->run) || !text_is_clean(w->of))
-        return err_set(e, -EINVAL, "run: more than %d bytes, or a control character", RUN_BYTES_MAX);
-    if (*w->run == '\0' || *w->of == '\0')
-        return err_set(e, -EINVAL, "nothing to do");
-    if (!action_fits(action_of(w->run).kind, w->step))
-        return err_set(e, -EINVAL, "\"%.80s\" is not done in step %s", w->run, step_name(w->step));
-    return decide_check_boot(w->boot, e);
-}
-
-/* What has to be so for anything to be done to a node. */
-static int check_operation(const struct cluster *c, const struct member *m, const struct repair *r,
-                           const struct operate_command *w, struct wall at, struct err *e)
-{
-    CLEANUP_OPERATION struct operation o = {0};
-    cluster_operation(c, m, &o);
-    bool again = w->step == STEP_EXAMINE && operation_has_ended(o.state); /* one check after another */
-    bool standing = o.state && !again;
-    const char *stop = cluster_switch(c, "stop");
-    if (power_stands(c, m))
-        return err_set(e, -EBUSY, "a person's power command for node \"%s\" is under way", m->name);
-    if (standing)
-        return err_set(e, -EBUSY, "an operation on node \"%s\" stands already", m->name);
-    if (!m->listed)
-        return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
-    if (r->boot[0] && strcmp(r->boot, w->boot) != 0)
-        return err_set(e, -EBUSY, "node \"%s\" has booted since this step began", m->name);
-    if (action_of(w->run).kind == ACTION_FORGET)
-        return 0; /* nothing is done to the node */
-    if (stop)
-        return err_set(e, -EBUSY, "all remedies are stopped by %s", stop);
-    if (r->manual)
-        return err_set(e, -EBUSY, "node \"%s\" was drained by hand: nothing is done to it", m->name);
-    if (r->approval == APPROVAL_WANTED || r->approval == APPROVAL_REFUSED)
-        return err_set(e, -EBUSY, "%s on node \"%s\" is not approved", r->remedy, m->name);
-    if ((w->step == STEP_REMEDY || w->step == STEP_TEND) && strcmp(r->remedy, w->of) != 0)
-        return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s", m->name, r->remedy);
-    return applies_remedy(w->step) ? decide_check_week(c, m, r, at, e) : 0;
-}
-
-/* The faults of its open incidents, the worst first, by commas; those that fit. */
-static void say_faults(const struct member *m, char out[static FAULT_BYTES_MAX + 1])
-{
-    const struct ailment *a = member_ailment(m);
-    CLEANUP_TEXT struct text t = {0}, all = {0};
-    for (int severity = RESULTS - 1; severity > RESULT_OK; severity--) {
-        for (size_t i = 0; a && i < a->n_open; i++) {
-            const char *fault = finding_fault(&a->open[i].findings[0]);
-            CLEANUP_TEXT struct text word = {0};
-            text_printf(&word, ",%s,", fault);
-            text_add(&all, "");
-            if (a->open[i].observe || (int)a->open[i].severity != severity || strstr(all.s, word.s) ||
-                t.len + (t.len > 0) + strlen(fault) > FAULT_BYTES_MAX)
-                continue;
-            text_printf(&t, "%s%s", t.len ? "," : "", fault);
-            text_add(&all, word.s);
-        }
-    }
-    memcpy(out, t.len ? t.s : "", t.len + 1);
-}
-
-static char *operation_record(const struct command *cmd, const struct repair *r,
-                              const struct operate_command *w)
-{
-    struct text t = {0};
-    text_add(&t, "{\"id\":");
-    text_add_json(&t, cmd->claim);
-    text_add(&t, ",\"run\":");
-    text_add_json(&t, w->run);
-    text_add(&t, ",\"of\":");
-    text_add_json(&t, w->of);
-    text_printf(&t, ",\"boot\":\"%s\",\"instance\":\"%llx\",\"deadline\":\"%lld\",\"done\":null}", w->boot,
-                (unsigned long long)r->instance, (long long)after_s(cmd->at, w->deadline_s).ns);
-    return text_take(&t);
-}
-
-/* What the journal and the stream say: everybody reads them, and a command is for administrators. */
-static char *operation_words(const struct operate_command *w)
-{
-    struct text t = {0};
-    text_printf(&t, "%s: %.256s", w->of,
-                !action_is_shell(action_of(w->run)) ? w->run
-                : remedy_way(w->run) == WAY_AGENT   ? "a command on the node"
-                                                    : "a command on the controller");
-    return text_take(&t);
-}
-
-static int decide_operate(const struct cluster *c, const struct command *cmd, struct decision *d,
-                          struct err *e)
-{
-    const struct operate_command *w = &cmd->operate;
-    struct member *m;
-    int rc = decide_one(c, cmd, &m, e);
-    if (rc == 0)
-        rc = check_wish(w, e);
-    if (rc < 0)
-        return rc;
-    const struct repair *is = member_treated(m);
-    rc = check_at(m, is, w->id, w->step, e);
-    if (rc == 0)
-        rc = check_operation(c, m, is, w, cmd->at, e);
-    if (rc < 0)
-        return rc;
-    struct repair r;
-    char faults[FAULT_BYTES_MAX + 1];
-    repair_copy(&r, is);
-    memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
-    say_faults(m, faults);
-    if (applies_remedy(w->step))
-        memcpy(d->fields.remedy, w->of, sizeof w->of);
-    if (applies_remedy(w->step))
-        memcpy(attempt_add(&r, cmd->at, w->of, faults)->boot, w->boot, sizeof w->boot);
-    decision_add(d, OPERATE_KEY, m->name, operation_record(cmd, &r, w));
-    repair_put(m, &r, d);
-    repair_fini(&r);
-    hostlist_add(&d->changed, m->name);
-    d->text = operation_words(w);
-    return 0;
-}
-
-int decide_repair(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
-{
-    return cmd->kind == COMMAND_REPAIR ? decide_move(c, cmd, d, e) : decide_operate(c, cmd, d, e);
 }

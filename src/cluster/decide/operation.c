@@ -4,8 +4,6 @@
 
 #include "node/action.h"
 
-#include <stdlib.h>
-
 bool operation_begun(const struct cluster *c, const struct member *m)
 {
     CLEANUP_OPERATION struct operation o = {0};

@@ -116,3 +116,17 @@ void selection_release(const struct selection *s, struct decision *d)
     for (size_t i = 0; i < s->n; i++)
         decision_add(d, "claim/", s->claims[i]->id, claim_record(s->claims[i], s->nodes, NULL, false));
 }
+
+bool decide_key_ok(const char *key, size_t max)
+{
+    size_t len = strlen(key);
+    for (size_t i = 0; i < len; i++)
+        if (key[i] < 0x20 || key[i] > 0x7e)
+            return false;
+    return len > 0 && len <= max;
+}
+
+struct wall deadline_after(struct wall at, uint64_t s)
+{
+    return (struct wall){s ? at.ns + (int64_t)s * INT64_C(1000000000) : 0};
+}
