@@ -7,6 +7,7 @@
 #include "cluster/decide/decide.h"
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,7 @@ static void classify_all(struct cluster *c, const struct classes *before, size_t
 
 void cluster_configure(struct cluster *c, struct roster *r, struct text *changes)
 {
+    assert(c && r);
     struct change *groups = NULL;
     size_t n_before = c->n;
     struct classes classes_before = take_classes(c, r);
@@ -282,6 +284,7 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
 int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e)
 {
+    assert(c && cmd && d);
     return decide_command(c, cmd, from, d, e);
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cluster/command/shape.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ static const struct {
 
 const char *command_name(enum command_kind k)
 {
+    assert(k < COMMANDS);
     return kinds[k].name;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -345,6 +346,9 @@ static int decide_set(const struct cluster *c, const struct command *cmd, size_t
 int decide_command(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e)
 {
+    assert(cmd->kind < COMMANDS);
+    assert(d->n_ops == 0 && !d->text);
+    assert(from == 0 || (cmd->nodes && from <= cmd->nodes->n));
     int rc = -EINVAL;
     d->next = cmd->nodes ? cmd->nodes->n : 0;
     switch (cmd->kind) {

@@ -7,6 +7,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +111,7 @@ size_t answer_leaves(const struct member *m, const struct answer *w, struct text
 void answer_close(const struct command *cmd, const struct member *m, const struct answer *w,
                   struct decision *d)
 {
+    assert(w);
     const struct ailment *a = member_ailment(m);
     CLEANUP_TEXT struct text said = {0};
     CLEANUP_FREE char *before = STEAL(d->text);

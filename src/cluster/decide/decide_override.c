@@ -7,6 +7,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static void decide_override_put(const struct member *m, const struct override *o
 
 void override_end(const struct member *m, const char *how, struct text *said, struct decision *d)
 {
+    assert(how && said);
     const struct override *o = member_override(m);
     if (!o)
         return;

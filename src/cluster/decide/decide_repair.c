@@ -10,6 +10,7 @@
 
 #include "node/action.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ static bool step_has_answer(enum step s)
  * and in the queue again where it did not come back in time. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why)
 {
+    assert(to < STEPS);
     char *reason = mem_dup(why);
     if (!step_has_answer(r->step) || !step_has_answer(to))
         answer_fini(&r->answer);
@@ -105,6 +107,8 @@ void repair_begin(const struct cluster *c, const struct command *cmd, struct mem
 void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
                        const struct repair *before, struct decision *d)
 {
+    assert(w->step < STEPS && w->why);
+    assert(!member_repair(m));
     struct repair r;
     const struct repair tried = {.attempts = before->attempts, .n_attempts = before->n_attempts};
     repair_copy(&r, &tried);
@@ -174,6 +178,8 @@ static struct attempt_record *attempt_open(struct repair *r)
 
 struct attempt_record *attempt_add(struct repair *r, struct wall at, const char *remedy, const char *fault)
 {
+    assert(strlen(remedy) < sizeof r->attempts->remedy && strlen(fault) < sizeof r->attempts->fault);
+    assert(r->n_attempts <= ATTEMPTS_KEPT_MAX);
     if (r->n_attempts == ATTEMPTS_KEPT_MAX) {
         free(r->attempts[0].text);
         memmove(r->attempts, r->attempts + 1, --r->n_attempts * sizeof *r->attempts);
@@ -224,6 +230,7 @@ static void attempt_end_by(struct attempt_record *a, const struct operation *o, 
 int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
                  bool by_person, struct decision *d, struct err *e)
 {
+    assert(r->step != STEP_NONE);
     CLEANUP_OPERATION struct operation o = {0};
     cluster_operation(c, m, &o);
     bool only_asks = action_of(o.run).effect == ACTION_ASKS; /* nothing is left undone by it */

@@ -3,6 +3,7 @@
  * it. */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ int decide_one(const struct cluster *c, const struct command *cmd, struct member
 
 int decide_check_reason(const char *reason, struct err *e)
 {
+    assert(reason);
     size_t len = strlen(reason);
     if (len == 0 || len > REASON_BYTES_MAX)
         return err_set(e, -EINVAL, "a reason has 1 to %d bytes; this one has %zu", REASON_BYTES_MAX, len);
@@ -71,6 +73,7 @@ int decide_check_boot(const char *boot, struct err *e)
 void decide_claim(struct decision *d, const struct command *cmd, enum claim_kind kind, const char *reason,
                   const struct named *nodes)
 {
+    assert(cmd->claim && nodes->n > 0);
     CLEANUP_FREE char *all = members_fold(nodes->nodes, nodes->n);
     CLEANUP_FREE const char **drained = mem_alloc((nodes->n + 1) * sizeof *drained);
     size_t n_drained = 0;
@@ -94,6 +97,7 @@ void decide_claim(struct decision *d, const struct command *cmd, enum claim_kind
 
 bool selection_add(struct selection *s, const struct claim *claim)
 {
+    assert(s->n <= OPS_MAX);
     for (size_t i = 0; i < s->n; i++)
         if (s->claims[i] == claim)
             return true;
@@ -105,6 +109,7 @@ bool selection_add(struct selection *s, const struct claim *claim)
 
 void selection_say(const struct selection *s, struct text *t)
 {
+    assert(s->n <= OPS_MAX);
     for (size_t i = 0; i < s->n && i < 8; i++)
         text_printf(t, "%s%s", i ? ", " : "", s->claims[i]->id);
     if (s->n > 8)
@@ -113,12 +118,14 @@ void selection_say(const struct selection *s, struct text *t)
 
 void selection_release(const struct selection *s, struct decision *d)
 {
+    assert(s->n == 0 || s->nodes);
     for (size_t i = 0; i < s->n; i++)
         decision_add(d, "claim/", s->claims[i]->id, claim_record(s->claims[i], s->nodes, NULL, false));
 }
 
 bool decide_key_ok(const char *key, size_t max)
 {
+    assert(key && max > 0);
     size_t len = strlen(key);
     for (size_t i = 0; i < len; i++)
         if (key[i] < 0x20 || key[i] > 0x7e)

@@ -2,6 +2,7 @@
 /* What a command comes to is written down. */
 #include "cluster/decision/decision.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void decision_fini(struct decision *d)
 
 void decision_about(struct decision *d, enum entry_id of, const char *id)
 {
+    assert(of < ENTRY_IDS);
     entry_fields_add(&d->fields, of, id);
     if (!id || !*id || (d->about.s && text_has_word(d->about.s, ' ', id)))
         return;
@@ -32,6 +34,7 @@ void decision_about(struct decision *d, enum entry_id of, const char *id)
 
 void decision_add(struct decision *d, const char *prefix, const char *key, char *value)
 {
+    assert(prefix && key);
     struct text t = {0};
     if (strcmp(prefix, "claim/") == 0)
         decision_about(d, ENTRY_CLAIMS, key);

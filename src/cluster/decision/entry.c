@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ void entry_fields_fini(struct entry_fields *f)
 
 void entry_fields_add(struct entry_fields *f, enum entry_id of, const char *id)
 {
+    assert(of < ENTRY_IDS);
     struct text *ids = &f->ids[of];
     if (!id || !*id || (ids->len && text_has_word(ids->s, ' ', id)))
         return;

@@ -11,6 +11,7 @@
 
 #include "node/action.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static void set_id(json_t *o, struct wall at)
 
 static void add_effect(struct decision *d, const char *kind, const struct member *m, const json_t *o)
 {
+    assert(kind && m);
     CLEANUP_TEXT struct text prefix = {0};
     text_printf(&prefix, "effect/%s", kind);
     decision_add(d, prefix.s, m->name, o ? json_write(o) : NULL);
@@ -205,6 +207,7 @@ static json_t *image_of(const struct node_class *k)
 void effect_reboot(const struct cluster *c, const struct member *m, const char *boot, struct wall at,
                    struct decision *d)
 {
+    assert(boot && *boot);
     CLEANUP_JSON json_t *o = json_object();
     set_id(o, at);
     json_object_set_new(o, "xname", json_string(member_xname(m)));
@@ -324,6 +327,7 @@ static bool is_of_another(const json_t *o, const json_t *done)
 static int take_told(const char *key, json_t *o, json_t *done, struct decision *d, struct text *said,
                      struct err *e)
 {
+    assert(strncmp(key, "effect/", 7) == 0 || !o);
     const char *rest = key + strlen("effect/");
     if (!o || json_equal(json_object_get(o, "done"), done) || is_of_another(o, done))
         return 0; /* it is gone, or known */
@@ -385,6 +389,7 @@ static int take_operated(const struct cluster *c, const char *key, json_t *o, js
 int effect_take_slurm(const struct cluster *c, const char *key, const json_t *done, struct wall at,
                       struct decision *d, struct text *said, struct err *e)
 {
+    assert(strncmp(key, "effect/slurm.", 13) == 0);
     CLEANUP_JSON json_t *o = effect_object(cluster_effect(c, key));
     const char *rest = key + strlen("effect/");
     if (json_is_null(done)) {

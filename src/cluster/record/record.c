@@ -43,8 +43,9 @@ static void member_link(struct member *m, struct claim *claim, bool drained)
 static struct hold *hold_of(const struct member *m, const struct claim *claim)
 {
     size_t i = 0;
-    while (m->claims[i].claim != claim)
+    while (i < m->n_claims && m->claims[i].claim != claim)
         i++;
+    assert(i < m->n_claims);
     return &m->claims[i];
 }
 
@@ -470,6 +471,7 @@ static void add_folded(struct text *t, const char *key, const char *const *names
 
 char *claim_record(const struct claim *c, const bool *leave_out, const bool *settle, bool drained)
 {
+    assert(c->n == 0 || c->nodes);
     CLEANUP_FREE const char **names = mem_alloc(c->n * sizeof *names);
     CLEANUP_FREE const char **done = mem_alloc(c->n * sizeof *done);
     size_t n = 0, n_done = 0;

@@ -6,6 +6,7 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ int drift_read(const json_t *o, struct drift *out, struct err *e)
 
 char *drift_record(const struct drift *d)
 {
+    assert(d->class && d->named);
     char expected[FINGERPRINT_HEX + 1], actual[FINGERPRINT_HEX + 1];
     struct text t = {0};
     text_add(&t, "{\"class\":");

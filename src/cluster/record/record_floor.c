@@ -5,6 +5,7 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -95,6 +96,7 @@ static int check_key(const char *key, struct err *e)
 
 char *floor_record(const struct floor *f)
 {
+    assert(f->n <= FLOOR_NODES_MAX);
     struct text t = {0};
     text_printf(&t, "{\"at\":\"%lld\",\"sum\":\"%016" PRIx64 "\",\"nodes\":[", (long long)f->at.ns, f->sum);
     for (size_t i = 0; i < f->n; i++) {

@@ -4,6 +4,7 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,7 @@ static void write_incident(const struct incident *i, struct text *t)
 
 char *ailment_record(const struct ailment *a)
 {
+    assert(a);
     struct text t = {0};
     text_add(&t, "{\"open\":[");
     for (size_t i = 0; i < a->n_open; i++) {

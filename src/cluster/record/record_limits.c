@@ -2,6 +2,7 @@
 /* config/limits: how many nodes Fettle may take out by its own decision, as the configuration says. */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static int limits_read(const json_t *o, struct limits *out, struct err *e)
 
 void limits_write(const struct limits *l, struct text *t)
 {
+    assert(l->percent[SCOPE_CLUSTER] <= 100);
     text_printf(t, "{\"act\":%s", l->act ? "true" : "false");
     for (int s = 0; s < SCOPES; s++)
         text_printf(t, ",\"%s\":%u", scope_keys[s], l->percent[s]);

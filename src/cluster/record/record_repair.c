@@ -4,6 +4,7 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -369,6 +370,7 @@ static void write_answer(const struct answer *w, struct text *t)
 
 char *repair_record(const struct repair *r)
 {
+    assert(r->step < STEPS);
     struct text t = {0};
     text_add(&t, "{\"id\":");
     text_add_json(&t, r->id);

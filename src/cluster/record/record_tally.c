@@ -5,6 +5,7 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,7 @@ static void count_one(struct tally *t, const char *key, bool helped, bool back)
 void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,
                  const char *faults, bool helped, bool back)
 {
+    assert(remedy && class && faults);
     CLEANUP_FREE char *list = mem_dup(faults);
     struct tally *t = edit_of(c, x, remedy);
     for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save)) {

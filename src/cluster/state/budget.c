@@ -5,6 +5,7 @@
  */
 #include "cluster/state/state.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ bool member_is_out(const struct member *m)
 
 void member_count_out(struct cluster *c, struct member *m)
 {
+    assert(m->out_place <= c->n_out);
     bool out = member_is_out(m);
     if (out == (m->out_place > 0))
         return;
@@ -50,6 +52,7 @@ struct member *cluster_out(const struct cluster *c, size_t i)
 
 static void totals_add(struct totals *t, const struct member *m, uint32_t by)
 {
+    assert(m->class < t->n_classes && m->spec.group <= GROUP_MAX);
     t->all += by;
     t->classes[m->class] += by;
     t->groups[m->spec.group] += by;
@@ -148,6 +151,7 @@ static void name_scope(const struct cluster *c, enum scope s, unsigned number, s
 void budget_of_scope(const struct cluster *c, enum scope s, unsigned number, unsigned percent, unsigned out,
                      struct budget *b)
 {
+    assert(s < SCOPES && percent <= 100);
     *b = (struct budget){.nodes = scope_nodes(c, s, number), .out = out};
     b->limit = (unsigned)((uint64_t)b->nodes * percent / 100);
     if (b->limit == 0)

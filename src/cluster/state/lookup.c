@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,11 +36,13 @@ void member_classify(const struct cluster *c, struct member *m)
 
 const struct node_class *member_class(const struct cluster *c, const struct member *m)
 {
+    assert(m->class < c->classes.n);
     return &c->classes.list[m->class];
 }
 
 struct member *cluster_meet(struct cluster *c, const char *name)
 {
+    assert(name && *name);
     struct member *known = cluster_find(c, name);
     if (known) {
         known->gone = false;
@@ -78,6 +81,7 @@ size_t cluster_count(const struct cluster *c)
 
 struct member *cluster_by_id(const struct cluster *c, uint32_t id)
 {
+    assert(id < c->n);
     return c->by_id[id];
 }
 
@@ -90,6 +94,7 @@ static int by_name(const void *a, const void *b)
 /* The unlisted stand behind the roster. Their order is made when somebody asks after a meeting. */
 struct member *cluster_at(const struct cluster *c, size_t order)
 {
+    assert(order < c->n);
     if (c->order_stale) {
         qsort(c->order + c->n_listed, c->n - c->n_listed, sizeof *c->order, by_name);
         ((struct cluster *)(uintptr_t)c)->order_stale = false;
@@ -151,6 +156,7 @@ bool cluster_excepts(const struct cluster *c, const struct member *m)
 
 uint64_t record_sum(const char *key, const char *value)
 {
+    assert(key && value);
     return digest_fnv(digest_fnv(DIGEST_FNV_START, key, strlen(key)), value, strlen(value));
 }
 

@@ -2,6 +2,7 @@
 /* What a member of the cluster is by the records that are put. */
 #include "cluster/state/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const char *const claim_kind_names[CLAIM_KINDS] = {
 
 const char *claim_kind_name(enum claim_kind k)
 {
+    assert(k < CLAIM_KINDS);
     return claim_kind_names[k];
 }
 
@@ -86,6 +88,7 @@ struct agreed member_agreed(const struct member *m)
 
 void member_claims(const struct member *m, struct text *t)
 {
+    assert(m && t);
     for (size_t i = 0; i < m->n_claims; i++) {
         const struct claim *claim = m->claims[i].claim;
         if (claim->kind == CLAIM_SILENT)
