@@ -80,10 +80,11 @@ struct api_shell {
     int (*make_token)(void *arg, char **token, char **hash, char **command, struct err *e);
     /* Calls fn with every identity that is connected as a node. */
     void (*connected)(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg);
-    /* The caller frees *certificate, *authority and *terms. Commit *terms as the `set` of a command
-     * CERTIFICATE before giving the certificate away. */
+    /* The caller frees *certificate and *authority. Commit a command CERTIFICATE with *terms before giving
+     * the certificate away. */
     int (*sign_operator)(void *arg, const char *name, enum role role, const char *request, struct span valid,
-                         char **certificate, char **authority, char **terms, struct err *e);
+                         char **certificate, char **authority, struct certificate_terms *terms,
+                         struct err *e);
 };
 
 struct api;

@@ -17,7 +17,11 @@ void ask_fini(struct ask *a)
     hostlist_fini(&a->nodes);
     free(a->reason);
     free(a->claim);
-    free(a->set);
+    free(a->from);
+    free(a->uuid);
+    for (size_t i = 0; i < a->n_settings; i++)
+        free(a->settings[i].value);
+    free(a->settings);
     free(a->name);
     free(a->request);
     free(a->node);
@@ -119,7 +123,7 @@ static int parse_release(const json_t *o, struct ask *a, struct err *e)
     return take_plain(o, "claim", CLAIM_ID_BYTES_MAX, &a->claim, e);
 }
 
-static int add_setting(json_t *set, const char *key, json_t *value, struct err *e)
+static int add_setting(struct ask *a, const char *key, const json_t *value, struct err *e)
 {
     enum field f;
     int rc = field_find(key, &f, e);
@@ -128,14 +132,15 @@ static int add_setting(json_t *set, const char *key, json_t *value, struct err *
     const struct field_row *row = field_get(f);
     if (!row->settable)
         return err_set(e, -EINVAL, "%s cannot be set: %s", row->name, row->what);
-    if (json_object_get(set, row->name))
-        return err_set(e, -EINVAL, "%s is set twice", row->name);
+    for (size_t i = 0; i < a->n_settings; i++)
+        if (a->settings[i].field == f)
+            return err_set(e, -EINVAL, "%s is set twice", row->name);
     if (!json_is_string(value) && !json_is_null(value))
         return err_set(e, -EINVAL, "the value of %s is neither a string nor null", row->name);
     if (json_is_string(value) && json_string_length(value) > 0)
         rc = check_plain(row->name, json_string_value(value), VALUE_BYTES_MAX, e);
     if (rc == 0)
-        json_object_set(set, row->name, value);
+        a->settings[a->n_settings++] = (struct ask_setting){f, mem_dup(json_string_value(value))};
     return rc;
 }
 
@@ -149,15 +154,14 @@ static int parse_set(const json_t *o, struct ask *a, struct err *e)
         return err_set(e, -EINVAL, "\"set\" is missing");
     if (!json_is_object(asked) || json_object_size(asked) == 0)
         return err_set(e, -EINVAL, "\"set\" is no object with at least one field");
-    CLEANUP_JSON json_t *set = json_object();
+    a->settings = mem_alloc(json_object_size(asked) * sizeof *a->settings);
     const char *key;
     json_t *value;
     json_object_foreach (asked, key, value) {
-        rc = add_setting(set, key, value, e);
+        rc = add_setting(a, key, value, e);
         if (rc < 0)
             return rc;
     }
-    a->set = json_write(set);
     return 0;
 }
 
@@ -166,7 +170,7 @@ static int parse_nothing(const json_t *o, struct ask *a, struct err *e)
     return 0;
 }
 
-static int take_uuid(const json_t *o, json_t *terms, struct err *e)
+static int take_uuid(const json_t *o, struct ask *a, struct err *e)
 {
     const char *uuid;
     int rc = json_take_string(o, "uuid", &uuid, e);
@@ -174,27 +178,26 @@ static int take_uuid(const json_t *o, json_t *terms, struct err *e)
         return rc == -ENOENT ? 0 : rc;
     if (strlen(uuid) != 36 || strspn(uuid, "0123456789abcdefABCDEF-") != 36)
         return err_set(e, -EINVAL, "\"uuid\" is no UUID as \"4c4c4544-0039-3510-8052-b4c04f4e3332\"");
-    json_object_set_new(terms, "uuid", json_string(uuid));
+    a->uuid = mem_dup(uuid);
     return 0;
 }
 
-static int take_from(const json_t *o, json_t *terms, struct err *e)
+static int take_from(const json_t *o, struct ask *a, struct err *e)
 {
     const char *from;
     int rc = json_take_string(o, "from", &from, e);
     if (rc == 0 && (rc = network_check(from, e)) < 0)
         return err_wrap(e, rc, "\"from\"");
     if (rc == 0)
-        json_object_set_new(terms, "from", json_string(from));
+        a->from = mem_dup(from);
     return rc == -ENOENT ? 0 : rc;
 }
 
 /* A token copied from an image is useless elsewhere when it is bound to a place or a machine. */
-static int take_token_valid(const json_t *o, const json_t *terms, struct ask *a, struct err *e)
+static int take_token_valid(const json_t *o, struct ask *a, struct err *e)
 {
-    bool bound = json_object_get(terms, "from") || json_object_get(terms, "uuid");
     int rc = take_valid(o, 3600, 365 * DAY_S, a, e);
-    if (rc == 0 && !bound && a->valid.ns > span_s(7 * DAY_S).ns)
+    if (rc == 0 && !a->from && !a->uuid && a->valid.ns > span_s(7 * DAY_S).ns)
         return err_set(e, -EINVAL,
                        "\"valid\" is more than 7d, for which \"from\" or \"uuid\" has to be given");
     return rc;
@@ -202,26 +205,19 @@ static int take_token_valid(const json_t *o, const json_t *terms, struct ask *a,
 
 static int parse_token(const json_t *o, struct ask *a, struct err *e)
 {
-    CLEANUP_JSON json_t *terms = json_object();
-    uint64_t count = 1;
-    bool again = false;
+    a->count = 1;
     int rc = take_nodes(o, a, e);
-    if (rc == 0 && json_take_u64(o, "count", TOKEN_COUNT_MAX, &count, e) == -EINVAL)
+    if (rc == 0 && json_take_u64(o, "count", TOKEN_COUNT_MAX, &a->count, e) == -EINVAL)
         return -EINVAL;
-    if (rc == 0 && count == 0)
+    if (rc == 0 && a->count == 0)
         return err_set(e, -EINVAL, "\"count\" is 0; a token is for 1 to %d to join", TOKEN_COUNT_MAX);
-    if (rc == 0 && json_take_bool(o, "again", &again, e) == -EINVAL)
+    if (rc == 0 && json_take_bool(o, "again", &a->again, e) == -EINVAL)
         return -EINVAL;
     if (rc == 0)
-        rc = take_from(o, terms, e);
+        rc = take_from(o, a, e);
     if (rc == 0)
-        rc = take_uuid(o, terms, e);
-    if (rc < 0)
-        return rc;
-    json_object_set_new(terms, "count", json_integer((json_int_t)count));
-    json_object_set_new(terms, "again", json_boolean(again));
-    a->set = json_write(terms);
-    return take_token_valid(o, terms, a, e);
+        rc = take_uuid(o, a, e);
+    return rc < 0 ? rc : take_token_valid(o, a, e);
 }
 
 static int parse_role(const json_t *o, struct ask *a, struct err *e)
@@ -263,6 +259,22 @@ static int parse_certificate(const json_t *o, struct ask *a, struct err *e)
     return take_valid(o, 90 * DAY_S, 365 * DAY_S, a, e);
 }
 
+/* As a list of certificates shows it. */
+static int take_serial(const json_t *o, struct ask *a, struct err *e)
+{
+    const char *hex;
+    int rc = want_string(o, "serial", &hex, e);
+    size_t len = rc == 0 ? strlen(hex) : 0;
+    if (rc < 0)
+        return rc;
+    if (len == 0 || len > 16 || strspn(hex, "0123456789abcdef") != len)
+        return err_set(e, -EINVAL, "\"serial\" is \"%.40s\"; a number has 1 to 16 lower-case hex digits",
+                       hex);
+    a->serial = strtoull(hex, NULL, 16);
+    a->gives = true;
+    return 0;
+}
+
 /* "operator:ann" or "controller:head1", with an optional certificate number; or nodes. */
 static int parse_revoke(const json_t *o, struct ask *a, struct err *e)
 {
@@ -273,7 +285,7 @@ static int parse_revoke(const json_t *o, struct ask *a, struct err *e)
     if (rc == 0 && nodes && json_object_get(o, "serial"))
         return err_set(e, -EINVAL, "\"serial\" is for a \"holder\": of nodes every certificate is revoked");
     if (rc == 0 && json_object_get(o, "serial"))
-        rc = take_plain(o, "serial", VALUE_BYTES_MAX, &a->word, e);
+        rc = take_serial(o, a, e);
     return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 

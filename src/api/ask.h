@@ -5,6 +5,7 @@
 #include "api/route.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
+#include "node/field.h"
 
 /*
  * The arguments of a changing call: its body, read strictly. Knows no nodes: whether names and claims exist
@@ -24,8 +25,12 @@ struct ask {
     struct hostlist nodes;
     char *reason;
     char *claim;
-    char *set;  /* JSON object: proper names of fields, with strings or nulls */
-    char *name; /* of an operator; or the holder of certificates */
+    size_t n_settings;
+    struct ask_setting {
+        enum field field;
+        char *value; /* NULL: unset */
+    } * settings;    /* of a node, each field once */
+    char *name;      /* of an operator; or whose certificates */
     enum role role;
     char *request;
     struct span valid;    /* the default of the route when the body has none */
@@ -33,14 +38,17 @@ struct ask {
     char *class_name;     /* of nodes */
     uint32_t version;     /* the version of a baseline */
     struct span deadline; /* the deadline of a rollout */
-    char *word;           /* a check, a transition, a remedy, a switch, a power command, or a certificate's
-                             number */
+    uint64_t count;       /* how many may join with a token, */
+    bool again;           /* also nodes with a certificate that is valid, */
+    char *from, *uuid;    /* from these addresses, as this machine; NULL: any */
+    uint64_t serial;      /* of a certificate, when it is given */
+    char *word;           /* a check, a transition, a remedy, a switch, a power command, or a token's id */
     size_t n_findings;    /* FINDINGS_NAMED_MAX at most */
     struct ask_finding {
         char *fault, *device; /* device NULL: on any */
     } * findings;
-    bool gives, on; /* a switch: on; a node of the work queue: given, and taken or given back; forgetting a
-                       node, and power: by force */
+    bool gives, on; /* a switch: on; a certificate's number is given; a node of the work queue: given, and
+                       taken or given back; forgetting a node, and power: by force */
 };
 
 /* Reads the body of a call of this route. -EINVAL with a sentence that names the key; *a is empty

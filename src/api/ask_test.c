@@ -51,7 +51,13 @@ static void test_set(void **state)
                            "{\"nodes\":\"lx01\",\"set\":{\"cpus\":\"4\",\"Partition\":\"\",\"os\":null}}", &a,
                            NULL),
                      0);
-    assert_string_equal(a.set, "{\"CPUs\":\"4\",\"Partition\":\"\",\"OS\":null}");
+    assert_int_equal(a.n_settings, 3);
+    assert_int_equal(a.settings[0].field, FIELD_CPUS);
+    assert_string_equal(a.settings[0].value, "4");
+    assert_int_equal(a.settings[1].field, FIELD_PARTITION);
+    assert_string_equal(a.settings[1].value, "");
+    assert_int_equal(a.settings[2].field, FIELD_OS);
+    assert_null(a.settings[2].value);
     ask_fini(&a);
 }
 
@@ -61,7 +67,10 @@ static void test_token(void **state)
     assert_int_equal(parse(ROUTE_token_create, "{\"nodes\":\"new1\"}", &a, NULL), 0);
     assert_int_equal(a.nodes.n, 1);
     assert_int_equal(a.valid.ns, span_s(3600).ns);
-    assert_string_equal(a.set, "{\"count\":1,\"again\":false}");
+    assert_int_equal(a.count, 1);
+    assert_false(a.again);
+    assert_null(a.from);
+    assert_null(a.uuid);
     ask_fini(&a);
     assert_int_equal(parse(ROUTE_token_create, "{\"nodes\":\"new[1-2]\",\"valid\":\"7d\"}", &a, NULL), 0);
     assert_int_equal(a.nodes.n, 2);
@@ -72,8 +81,10 @@ static void test_token(void **state)
                            "\"uuid\":\"4C4C4544-0039-3510-8052-b4c04f4e3332\"}",
                            &a, NULL),
                      0);
-    assert_string_equal(a.set, "{\"from\":\"10.0.0.0/8\",\"uuid\":\"4C4C4544-0039-3510-8052-b4c04f4e3332\","
-                               "\"count\":2,\"again\":true}");
+    assert_int_equal(a.count, 2);
+    assert_true(a.again);
+    assert_string_equal(a.from, "10.0.0.0/8");
+    assert_string_equal(a.uuid, "4C4C4544-0039-3510-8052-b4c04f4e3332");
     ask_fini(&a);
 }
 

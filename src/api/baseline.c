@@ -308,14 +308,11 @@ int call_baseline_accept(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
-/* A change of a class; takes over `set`, which the command carries. */
-static int change_class(struct call *c, struct ask *a, enum command_kind kind, json_t *set)
+/* A change of a class. */
+static int change_class(struct call *c, struct ask *a, struct command *cmd)
 {
-    json_object_set_new(set, "class", json_string(a->class_name));
-    CLEANUP_FREE char *text = json_write(set);
-    json_decref(set);
-    struct command cmd = {.kind = kind, .reason = a->reason, .set = text};
-    return call_submit(c, &a->nodes, &cmd, a->class_name);
+    cmd->reason = a->reason;
+    return call_submit(c, &a->nodes, cmd, a->class_name);
 }
 
 /* The version before the present one, for callers that name none. */
@@ -339,8 +336,8 @@ int call_baseline_revert(struct call *c, struct text *t, struct err *e)
     if (rc == 0 && a.version == 0)
         rc = version_before(b, &a.version, e);
     if (rc == 0)
-        rc = change_class(c, &a, COMMAND_BASELINE_REVERT,
-                          json_pack("{s:I}", "version", (json_int_t)a.version));
+        rc = change_class(
+            c, &a, &(struct command){.kind = COMMAND_BASELINE_REVERT, .revert = {a.class_name, a.version}});
     ask_fini(&a);
     return rc;
 }
@@ -359,14 +356,10 @@ int call_rollout_start(struct call *c, struct text *t, struct err *e)
     if (rc == 0 && a.node)
         rc = show_node(c, a.node, &m, e);
     if (rc == 0) {
-        char deadline[24];
-        snprintf(deadline, sizeof deadline, "%" PRId64, c->wall.ns + a.deadline.ns);
-        json_t *set = json_pack("{s:s}", "deadline", deadline);
-        if (a.node)
-            json_object_set_new(set, "node", json_string(a.node));
-        else
-            json_object_set_new(set, "version", json_integer(a.version));
-        rc = change_class(c, &a, COMMAND_ROLLOUT_START, set);
+        const struct wall deadline = {c->wall.ns + a.deadline.ns};
+        rc = change_class(c, &a,
+                          &(struct command){.kind = COMMAND_ROLLOUT_START,
+                                            .rollout_begun = {a.class_name, a.node, a.version, deadline}});
     }
     ask_fini(&a);
     return rc;
@@ -380,7 +373,7 @@ static int end_rollout(struct call *c, enum command_kind kind, struct err *e)
     if (rc == 0)
         rc = baseline_get(c, a.class_name, &b, e);
     if (rc == 0)
-        rc = change_class(c, &a, kind, json_object());
+        rc = change_class(c, &a, &(struct command){.kind = kind, .rollout_end = {a.class_name}});
     ask_fini(&a);
     return rc;
 }

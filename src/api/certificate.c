@@ -110,18 +110,8 @@ int call_certificate_revoke(struct call *c, struct text *t, struct err *e)
     struct ask a = {0};
     int rc = call_ask(c, &a, e);
     if (rc == 0) {
-        CLEANUP_TEXT struct text set = {0};
-        text_add_char(&set, '{');
-        if (a.name) {
-            text_add(&set, "\"subject\":");
-            text_add_json(&set, a.name);
-        }
-        if (a.word) {
-            text_add(&set, ",\"serial\":");
-            text_add_json(&set, a.word);
-        }
-        text_add_char(&set, '}');
-        struct command cmd = {.kind = COMMAND_CERTIFICATE_REVOKE, .reason = a.reason, .set = set.s};
+        struct command cmd = {
+            .kind = COMMAND_CERTIFICATE_REVOKE, .reason = a.reason, .revoke = {a.name, a.gives, a.serial}};
         rc = a.name ? call_submit(c, &a.nodes, &cmd, NULL) : call_submit_each(c, &a.nodes, &cmd, e);
     }
     ask_fini(&a);
@@ -216,7 +206,7 @@ int call_token_end(struct call *c, struct text *t, struct err *e)
     struct ask a = {0};
     int rc = call_ask(c, &a, e);
     if (rc == 0) {
-        struct command cmd = {.kind = COMMAND_TOKEN_END, .reason = a.reason, .token = a.word};
+        struct command cmd = {.kind = COMMAND_TOKEN_END, .reason = a.reason, .token_ended = {a.word}};
         rc = call_submit(c, &a.nodes, &cmd, NULL);
     }
     ask_fini(&a);

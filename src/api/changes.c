@@ -394,53 +394,61 @@ int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static int change_nodes(struct call *c, enum command_kind kind, struct err *e)
+static int hold_nodes(struct call *c, enum command_kind kind, struct err *e)
 {
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
     int rc = call_ask_members(c, &a, &members, e);
-    if (rc == 0) {
-        struct command cmd = {.kind = kind, .claim = a.claim, .reason = a.reason, .set = a.set};
-        rc = call_submit(c, &a.nodes, &cmd, NULL);
-    }
+    if (rc == 0)
+        rc = call_submit(c, &a.nodes, &(struct command){.kind = kind, .reason = a.reason}, NULL);
+    ask_fini(&a);
+    return rc;
+}
+
+static int release_nodes(struct call *c, enum command_kind kind, struct err *e)
+{
+    struct ask a = {0};
+    CLEANUP_FREE struct member **members = NULL;
+    int rc = call_ask_members(c, &a, &members, e);
+    if (rc == 0)
+        rc = call_submit(c, &a.nodes, &(struct command){.kind = kind, .release = {a.claim}}, NULL);
     ask_fini(&a);
     return rc;
 }
 
 int call_node_drain(struct call *c, struct text *t, struct err *e)
 {
-    return change_nodes(c, COMMAND_DRAIN, e);
+    return hold_nodes(c, COMMAND_DRAIN, e);
 }
 
 int call_node_undrain(struct call *c, struct text *t, struct err *e)
 {
-    return change_nodes(c, COMMAND_UNDRAIN, e);
+    return release_nodes(c, COMMAND_UNDRAIN, e);
 }
 
 int call_node_down(struct call *c, struct text *t, struct err *e)
 {
-    return change_nodes(c, COMMAND_DOWN, e);
+    return hold_nodes(c, COMMAND_DOWN, e);
 }
 
 int call_node_up(struct call *c, struct text *t, struct err *e)
 {
-    return change_nodes(c, COMMAND_UP, e);
+    return release_nodes(c, COMMAND_UP, e);
 }
 
 /* Records have numbers of partitions; people use names. */
-static int number_partitions(const struct call *c, struct ask *a, struct err *e)
+static int number_partitions(const struct call *c, struct ask_setting *s, struct err *e)
 {
-    CLEANUP_JSON json_t *set = json_read(a->set, strlen(a->set), NULL);
-    const char *words = json_string_value(json_object_get(set, field_get(FIELD_PARTITION)->name));
     const struct partition *list;
     CLEANUP_TEXT struct text numbers = {0};
     size_t n = cluster_partitions(c->api->cluster, &list);
-    int rc = words ? partition_numbers(list, n, words, &numbers, e) : 0;
-    if (!words || rc < 0)
-        return rc < 0 ? err_wrap(e, rc, "Partition") : 0;
-    json_object_set_new(set, field_get(FIELD_PARTITION)->name, json_string(numbers.s));
-    free(a->set);
-    a->set = json_write(set);
+    if (s->field != FIELD_PARTITION || !s->value)
+        return 0;
+    int rc = partition_numbers(list, n, s->value, &numbers, e);
+    if (rc < 0)
+        return err_wrap(e, rc, "Partition");
+    free(s->value);
+    s->value = text_take(&numbers);
     return 0;
 }
 
@@ -449,10 +457,14 @@ int call_node_set(struct call *c, struct text *t, struct err *e)
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
     int rc = call_ask_members(c, &a, &members, e);
+    CLEANUP_FREE struct field_setting *settings = mem_alloc((a.n_settings + 1) * sizeof *settings);
+    for (size_t i = 0; rc == 0 && i < a.n_settings; i++) {
+        rc = number_partitions(c, &a.settings[i], e);
+        settings[i] = (struct field_setting){a.settings[i].field, a.settings[i].value};
+    }
     if (rc == 0)
-        rc = number_partitions(c, &a, e);
-    if (rc == 0)
-        rc = call_submit(c, &a.nodes, &(struct command){.kind = COMMAND_SET, .set = a.set}, NULL);
+        rc = call_submit(c, &a.nodes,
+                         &(struct command){.kind = COMMAND_SET, .edit = {a.n_settings, settings}}, NULL);
     ask_fini(&a);
     return rc;
 }
@@ -477,8 +489,7 @@ int call_node_forget(struct call *c, struct text *t, struct err *e)
     if (rc == 0)
         rc = refuse_heard(c, members, a.nodes.n, e);
     if (rc == 0)
-        rc = call_submit(c, &a.nodes, &(struct command){.kind = COMMAND_FORGET, .set = a.on ? "{}" : NULL},
-                         NULL);
+        rc = call_submit(c, &a.nodes, &(struct command){.kind = COMMAND_FORGET, .forget = {a.on}}, NULL);
     ask_fini(&a);
     return rc;
 }
@@ -497,11 +508,11 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
         p->command = STEAL(command);
         snprintf(p->token_id, sizeof p->token_id, "%s", hash);
         p->expires = (struct wall){c->wall.ns + a.valid.ns};
-        struct command cmd = {
-            .kind = COMMAND_TOKEN_CREATE, .actor = c->actor, .at = c->wall, .nodes = &p->nodes};
-        cmd.token = hash;
-        cmd.set = a.set;
-        cmd.expires = p->expires;
+        struct command cmd = {.kind = COMMAND_TOKEN_CREATE,
+                              .actor = c->actor,
+                              .at = c->wall,
+                              .nodes = &p->nodes,
+                              .token_made = {hash, p->expires, a.count, a.again, a.from, a.uuid}};
         changes_submit(p, &cmd);
         rc = CALL_LATER;
     }
@@ -509,11 +520,19 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
     return rc;
 }
 
+static char *operator_subject(const char *name)
+{
+    struct text t = {0};
+    text_printf(&t, "operator:%s", name);
+    return text_take(&t);
+}
+
 /* Given away after its record is durable. */
 int call_certificate_create(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
-    CLEANUP_FREE char *certificate = NULL, *authority = NULL, *terms = NULL;
+    CLEANUP_FREE char *certificate = NULL, *authority = NULL, *subject = NULL;
+    struct certificate_terms terms;
     int rc = call_ask(c, &a, e);
     if (rc == 0)
         rc = c->api->shell.sign_operator(c->api->shell.arg, a.name, a.role, a.request, a.valid, &certificate,
@@ -523,7 +542,9 @@ int call_certificate_create(struct call *c, struct text *t, struct err *e)
         struct pending *p = changes_pend(c, &none);
         p->certificate = STEAL(certificate);
         p->authority = STEAL(authority);
-        struct command cmd = {.kind = COMMAND_CERTIFICATE, .actor = c->actor, .at = c->wall, .set = terms};
+        subject = operator_subject(a.name);
+        struct command cmd = {
+            .kind = COMMAND_CERTIFICATE, .actor = c->actor, .at = c->wall, .certificate = {subject, terms}};
         changes_submit(p, &cmd);
         rc = CALL_LATER;
     }

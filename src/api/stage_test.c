@@ -183,7 +183,7 @@ static int on_make_token(void *arg, char **token, char **hash, char **command, s
 }
 
 static int on_sign(void *arg, const char *name, enum role role, const char *request, struct span valid,
-                   char **certificate, char **authority, char **terms, struct err *e)
+                   char **certificate, char **authority, struct certificate_terms *terms, struct err *e)
 {
     if (strcmp(request, "good") != 0)
         return err_set(e, -EINVAL, "not a P-256 request");
@@ -192,9 +192,8 @@ static int on_sign(void *arg, const char *name, enum role role, const char *requ
     text_printf(&t, "%s %s %s\n", name, role_name(role), span_format(valid, buf));
     *certificate = text_take(&t);
     *authority = mem_dup("authority\n");
-    *terms = mem_dup(
-        "{\"subject\":\"operator:ann\",\"role\":\"reader\",\"serial\":\"a1\",\"key\":\"b2\",\"from\":\"0\","
-        "\"until\":\"7776000000000000\"}");
+    *terms = (struct certificate_terms){
+        .serial = 0xa1, .key = 0xb2, .role = "reader", .until = {INT64_C(7776000000000000)}};
     return 0;
 }
 

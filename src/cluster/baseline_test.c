@@ -110,8 +110,6 @@ static void test_going_back_is_a_new_version(void **state)
     assert_int_equal(world_rc(), -ENOENT);
     assert_string_equal(REVERT("{\"class\":\"gpus\",\"version\":1}"),
                         "no class \"gpus\"; the nearest is \"gpu\"");
-    assert_string_equal(REVERT("{\"class\":\"gpu\"}"), "\"version\" is missing");
-    assert_int_equal(world_rc(), -EINVAL);
 }
 
 static size_t count_keys(const struct world *w, const char *prefix)
@@ -218,8 +216,6 @@ static void test_what_start_refuses(void **state)
     world_seen(w, "lx02", "B");
     assert_string_equal(START("lx02", "{\"class\":\"gpu\",\"node\":\"lx02\",\"deadline\":\"1000\"}"),
                         "the deadline of a rollout lies in the future");
-    assert_string_equal(START("lx02", "{\"class\":\"gpu\",\"node\":\"lx02\",\"deadline\":9000}"),
-                        "deadline: \"deadline\" is not a string");
     assert_string_equal(START("", "{\"class\":\"gpu\",\"node\":\"lx02\",\"deadline\":\"9000\"}"),
                         "a rollout needs nodes");
     assert_string_equal(START("lx[02,06]", "{\"class\":\"gpu\",\"node\":\"lx02\",\"deadline\":\"9000\"}"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/fixture_test.h"
+#include "cluster/said_test.h"
 #include "cluster/state/certificate.h"
 
 #include <errno.h>
@@ -37,20 +38,27 @@ static int submit(struct world *w, enum command_kind kind, const char *node, con
     CLEANUP_HOSTLIST struct hostlist names = {0};
     if (node)
         hostlist_add(&names, node);
-    const struct command cmd = {.kind = kind,
-                                .actor = node && kind != COMMAND_CERTIFICATE_REVOKE ? node : "root",
-                                .at = {span_s(now_s).ns},
-                                .nodes = &names,
-                                .token = hash,
-                                .set = set,
-                                .reason = reason,
-                                .expires = {span_s(now_s + 3600).ns}};
+    struct command cmd = {.kind = kind,
+                          .actor = node && kind != COMMAND_CERTIFICATE_REVOKE ? node : "root",
+                          .at = {span_s(now_s).ns},
+                          .nodes = &names,
+                          .reason = reason};
+    said_read(set, &cmd);
+    if (kind == COMMAND_TOKEN_CREATE) {
+        cmd.token_made.hash = hash;
+        cmd.token_made.expires.ns = span_s(now_s + 3600).ns;
+    } else if (kind == COMMAND_TOKEN_USE) {
+        cmd.token_use.hash = hash;
+    } else if (kind == COMMAND_TOKEN_END) {
+        cmd.token_ended.id = hash;
+    }
     e = (struct err){0};
     int rc = cluster_decide(w->c, &cmd, 0, &d, &e);
     for (size_t i = 0; rc == 0 && i < d.n_ops; i++)
         assert_int_equal(cluster_put(w->c, d.ops[i].key, d.ops[i].value, NULL), 0);
     snprintf(said, sizeof said, "%s", rc ? e.msg : d.text ? d.text : "nothing");
     decision_fini(&d);
+    said_fini();
     *why = said;
     return rc;
 }

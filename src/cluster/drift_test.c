@@ -55,9 +55,6 @@ static void test_a_change_is_remembered(void **state)
                         "seen/lx01 = {\"fingerprint\":\"B\",\"since\":\"2000\",\"history\":[{\"fingerprint\":"
                         "\"A\",\"since\":\"1000\",\"named\":\"kernel.release\",\"count\":1}]}\n"
                         "lx01: list_A -> list_B: kernel.release\n");
-    assert_string_equal(world_tell(w, COMMAND_SEEN, "lx01", "{\"fingerprint\":\"7\"}", NULL),
-                        "fingerprint: \"7\" is no fingerprint");
-    assert_int_equal(world_rc(), -EINVAL);
 }
 
 static void test_sixteen_are_remembered(void **state)
@@ -96,11 +93,12 @@ static void test_long_histories_come_in_smaller_parts(void **state)
     for (int i = 0; i < DRIFT_NAMED_MAX; i++)
         text_printf(&named, "%spackage.linux-modules-extra-6.1.0-%03d-generic", i ? ", " : "", i);
     for (int change = 0; change < 20; change++) {
-        CLEANUP_TEXT struct text set = {0};
-        text_printf(&set, "{\"fingerprint\":\"%s\",\"named\":\"%s\",\"count\":16}",
-                    world_hex(w, change % 2 ? "A" : "B"), named.s);
-        const struct command cmd = {
-            .kind = COMMAND_SEEN, .actor = "fettled", .at = {change + 1}, .nodes = &nodes, .set = set.s};
+        struct command cmd = {.kind = COMMAND_SEEN,
+                              .actor = "fettled",
+                              .at = {change + 1},
+                              .nodes = &nodes,
+                              .seen = {.named = named.s, .count = 16}};
+        fingerprint_parse(world_hex(w, change % 2 ? "A" : "B"), &cmd.seen.id);
         for (size_t from = 0, next; from < nodes.n; from = next) {
             struct decision d = {0};
             size_t bytes = 0;
@@ -450,9 +448,6 @@ static void test_a_comparison_of_the_past_restores_nobody(void **state)
     DRIFT("lx01", &FOUND_MAJOR, "1.2");
     assert_string_equal(world_tell(w, COMMAND_RESTORED, "lx[01,05]", "{\"version\":2}", NULL), "nothing");
     assert_string_equal(world_tell(w, COMMAND_OVERDUE, "lx[01,05]", "{\"version\":2}", "1.3"), "nothing");
-    assert_string_equal(world_tell(w, COMMAND_RESTORED, "lx01", "{\"version\":\"x\"}", NULL),
-                        "\"version\" is not a whole number from 0 to 4294967295");
-    assert_int_equal(world_rc(), -EINVAL);
     world_tell(w, COMMAND_OVERDUE, "lx05", "{\"version\":1}", "1.3");
     assert_int_equal(cluster_find(w->c, "lx05")->past->drift->state, DRIFT_OVERDUE);
     world_tell(w, COMMAND_RESTORED, "lx01", "{\"version\":1}", NULL);

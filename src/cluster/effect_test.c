@@ -147,7 +147,7 @@ static void test_what_results_refuse(void **state)
     struct world *w = *state;
     world_ochami(w);
     DRIFT("lx01", &FOUND_MAJOR, "1.1");
-    assert_string_equal(EFFECT("ochami.lx01", "7"), "\"done\" is neither null nor an object");
+    assert_string_equal(EFFECT("ochami.lx01", "[]"), "\"done\" is neither null nor an object");
     assert_int_equal(world_rc(), -EINVAL);
     assert_string_equal(EFFECT("ochami.lx01",
                                "{\"flag\":\"Warning\",\"status\":\"123456789012345678901234567890"
@@ -182,7 +182,7 @@ static void test_a_reboot_is_asked_for_once_a_boot(void **state)
     RESTORED("lx01");
     assert_non_null(strstr(world_record(w, "effect/reboot.lx01"), "\"boot\":null")); /* what was, is known */
     assert_string_equal(REBOOT("lx01", "\"b2\""), "nothing"); /* not drifted any more */
-    assert_string_equal(REBOOT("lx01", ""), "\"boots\" is no array with a boot id for each node");
+    assert_string_equal(REBOOT("lx01", "\"b 2\""), "\"b 2\" is no boot id");
 }
 
 static void test_a_reboot_names_the_image_of_the_class(void **state)

@@ -200,7 +200,7 @@ static const char *readable(const struct world *w, const char *text)
     return out;
 }
 
-static const char *run(struct world *w, struct command *cmd, const char *nodes)
+static const char *run(struct world *w, struct command *cmd, const char *nodes, const char *set)
 {
     CLEANUP_HOSTLIST struct hostlist names = {0};
     CLEANUP_TEXT struct text out = {0};
@@ -208,7 +208,7 @@ static const char *run(struct world *w, struct command *cmd, const char *nodes)
     size_t from = w->from;
     cmd->nodes = &names;
     cmd->at = (struct wall){w->at};
-    said_read(cmd->set, cmd);
+    said_read(set, cmd);
     text_add(&out, "");
     last_parts = 0;
     do {
@@ -220,44 +220,38 @@ static const char *run(struct world *w, struct command *cmd, const char *nodes)
 }
 
 const char *world_do(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
-                     const char *reason_set_or_token, const char *claim)
+                     const char *reason_or_set, const char *claim)
 {
-    struct command cmd = {.kind = kind,
-                          .actor = actor,
-                          .claim = claim,
-                          .reason = reason_set_or_token,
-                          .set = reason_set_or_token,
-                          .token = reason_set_or_token,
-                          .expires = {2000}};
-    return run(w, &cmd, nodes);
+    struct command cmd = {.kind = kind, .actor = actor, .claim = claim, .reason = reason_or_set};
+    return run(w, &cmd, nodes, reason_or_set);
 }
 
 const char *world_tell(struct world *w, enum command_kind kind, const char *nodes, const char *set,
                        const char *claim)
 {
-    struct command cmd = {.kind = kind, .actor = "fettled", .set = set, .claim = claim};
-    return run(w, &cmd, nodes);
+    struct command cmd = {.kind = kind, .actor = "fettled", .claim = claim};
+    return run(w, &cmd, nodes, set);
 }
 
 const char *world_ask(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
                       const char *set, const char *note)
 {
-    struct command cmd = {.kind = kind, .actor = actor, .set = set, .reason = note};
-    return run(w, &cmd, nodes);
+    struct command cmd = {.kind = kind, .actor = actor, .reason = note};
+    return run(w, &cmd, nodes, set);
 }
 
 const char *world_say(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
                       const char *set, const char *note)
 {
-    struct command cmd = {.kind = kind, .actor = actor, .set = set, .reason = note, .claim = "7.1"};
-    return run(w, &cmd, nodes);
+    struct command cmd = {.kind = kind, .actor = actor, .reason = note, .claim = "7.1"};
+    return run(w, &cmd, nodes, set);
 }
 
 const char *world_give(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
                        const char *set, const char *note, const char *claim)
 {
-    struct command cmd = {.kind = kind, .actor = actor, .set = set, .reason = note, .claim = claim};
-    return run(w, &cmd, nodes);
+    struct command cmd = {.kind = kind, .actor = actor, .reason = note, .claim = claim};
+    return run(w, &cmd, nodes, set);
 }
 
 const char *world_list(struct world *w, const char *name, const char *components)

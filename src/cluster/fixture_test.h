@@ -55,7 +55,7 @@ void world_configure(struct world *w, const char *roster, struct text *changes);
  * Shows it as text that is valid until the next call: a line for each record, the journal's
  * sentence and the nodes changed; "nothing" when nothing changes; the sentence when it is refused. */
 const char *world_do(struct world *w, enum command_kind kind, const char *actor, const char *nodes,
-                     const char *reason_set_or_token, const char *claim);
+                     const char *reason_or_set, const char *claim);
 /* The same of a command that carries `set`, as Fettle gives it. */
 const char *world_tell(struct world *w, enum command_kind kind, const char *nodes, const char *set,
                        const char *claim);

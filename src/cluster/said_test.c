@@ -308,11 +308,202 @@ static void read_measured(const json_t *o, struct measured_command *out)
     out->nodes = nodes;
 }
 
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static void read_settings(const json_t *o, struct set_command *out)
+{
+    struct field_setting *settings = keep(mem_alloc((json_object_size(o) + 1) * sizeof *settings));
+    const char *key;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)o, key, value) {
+        assert_int_equal(field_find(key, &settings[out->n].field, NULL), 0);
+        settings[out->n++].value = text(o, key);
+    }
+    out->settings = settings;
+}
+
+static void read_admit(const json_t *o, const struct hostlist *nodes, struct admit_command *out)
+{
+    struct boot_id *boots = keep(mem_alloc((nodes->n + 1) * sizeof *boots));
+    out->n = nodes->n;
+    for (size_t i = 0; i < nodes->n; i++)
+        WORD(get(o, "boots"), nodes->names[i], boots[i].id);
+    out->boots = boots;
+}
+
+static void read_machines(const json_t *o, const struct hostlist *nodes, struct machine_command *out)
+{
+    struct machine_news *all = keep(mem_alloc((nodes->n + 1) * sizeof *all));
+    out->n = nodes->n;
+    for (size_t i = 0; i < nodes->n; i++) {
+        const json_t *one = get(get(o, "machines"), nodes->names[i]);
+        WORD(one, "machine", all[i].machine);
+        WORD(one, "was", all[i].was);
+    }
+    out->machines = all;
+}
+
+static void read_told(const json_t *o, struct bmc_news *out)
+{
+    static const struct {
+        const char *key;
+        enum component_state state;
+    } states[] = {
+        {"components", COMPONENT_VALUE}, {"absent", COMPONENT_ABSENT}, {"unknown", COMPONENT_UNKNOWN}};
+    size_t max = json_object_size(get(o, "components")) + json_array_size(get(o, "absent")) +
+                 json_object_size(get(o, "unknown"));
+    struct component *list = keep(mem_alloc((max + 1) * sizeof *list));
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        const json_t *some = get(o, states[i].key);
+        const char *name;
+        json_t *value;
+        size_t k;
+        json_object_foreach ((json_t *)(uintptr_t)some, name, value)
+            list[out->n++] = (struct component){keep(mem_dup(name)), keep(mem_dup(json_string_value(value))),
+                                                states[i].state};
+        json_array_foreach (some, k, value)
+            list[out->n++] = (struct component){keep(mem_dup(json_string_value(value))), keep(mem_dup("")),
+                                                states[i].state};
+    }
+    out->components = list;
+}
+
+static void read_bmcs(const json_t *o, const struct hostlist *nodes, struct bmc_command *out)
+{
+    struct bmc_news *all = keep(mem_alloc((nodes->n + 1) * sizeof *all));
+    out->n = nodes->n;
+    for (size_t i = 0; i < nodes->n; i++)
+        read_told(get(get(o, "bmcs"), nodes->names[i]), &all[i]);
+    out->bmcs = all;
+}
+
+static void read_instance(const json_t *o, struct instance_command *out)
+{
+    struct remedy_name *names = list(o, "keep", sizeof *names, &out->n);
+    WORD(o, "was", out->was);
+    WORD(o, "is", out->is);
+    out->act = flag(o, "act");
+    out->examine = flag(o, "examine");
+    WORD(o, "boot", out->boot);
+    out->instance = strtoull(word(o, "instance"), NULL, 16);
+    out->deadline_s = number(o, "deadline_s");
+    for (size_t i = 0; i < out->n; i++)
+        snprintf(names[i].name, sizeof names[i].name, "%s",
+                 json_string_value(json_array_get(get(o, "keep"), i)));
+    out->keep = names;
+}
+
+/* --- conformance ------------------------------------------------------------------------------- */
+
+static struct fingerprint fingerprint_of(const json_t *o, const char *key)
+{
+    struct fingerprint id = {0};
+    if (get(o, key))
+        assert_true(fingerprint_parse(word(o, key), &id));
+    return id;
+}
+
+static const struct boot_id *boots_of(const json_t *o, size_t *n)
+{
+    struct boot_id *boots = list(o, "boots", sizeof *boots, n);
+    for (size_t i = 0; i < *n; i++)
+        snprintf(boots[i].id, sizeof boots[i].id, "%s",
+                 json_string_value(json_array_get(get(o, "boots"), i)));
+    return boots;
+}
+
+static void read_drift(const json_t *o, struct drift_command *out)
+{
+    out->class = clause(o, "class");
+    out->version = (uint32_t)number(o, "version");
+    out->expected = fingerprint_of(o, "expected");
+    out->actual = fingerprint_of(o, "actual");
+    assert_true(severity_parse(word(o, "severity"), &out->severity));
+    out->named = clause(o, "named");
+    out->count = (uint32_t)number(o, "count");
+    out->braked = flag(o, "braked");
+    out->boots = boots_of(o, &out->n);
+}
+
+/* --- certificates ------------------------------------------------------------------------------ */
+
+static struct certificate_terms terms_of(const json_t *o)
+{
+    struct certificate_terms t = {.serial = strtoull(word(o, "serial"), NULL, 16),
+                                  .key = strtoull(word(o, "key"), NULL, 16),
+                                  .from = moment(o, "from"),
+                                  .until = moment(o, "until")};
+    WORD(o, "role", t.role);
+    return t;
+}
+
+static void read_token(const json_t *o, struct token_create_command *out)
+{
+    out->hash = text(o, "hash");
+    out->expires = moment(o, "expires");
+    out->count = get(o, "count") ? number(o, "count") : 1;
+    out->again = flag(o, "again");
+    out->from = text(o, "from");
+    out->uuid = text(o, "uuid");
+}
+
+static void read_effect(const json_t *o, struct effect_command *out)
+{
+    const json_t *done = json_object_get(o, "done");
+    out->key = clause(o, "key");
+    out->done = keep(json_is_null(done) ? mem_dup("null") : json_write(done));
+}
+
 void said_read(const char *set, struct command *cmd)
 {
     CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : json_object();
     const json_t *take = json_object_get(o, "take");
     switch ((int)cmd->kind) {
+    case COMMAND_UNDRAIN:
+    case COMMAND_UP: cmd->release.claim = cmd->claim; break;
+    case COMMAND_SET: read_settings(o, &cmd->edit); break;
+    case COMMAND_FORGET: cmd->forget.force = set != NULL; break;
+    case COMMAND_ADMIT: read_admit(o, cmd->nodes, &cmd->admit); break;
+    case COMMAND_MACHINE: read_machines(o, cmd->nodes, &cmd->machine); break;
+    case COMMAND_BMC: read_bmcs(o, cmd->nodes, &cmd->bmc); break;
+    case COMMAND_WINDOW: cmd->window = (struct window_command){clause(o, "by"), text(o, "why")}; break;
+    case COMMAND_INSTANCE: read_instance(o, &cmd->instance); break;
+    case COMMAND_EFFECT: read_effect(o, &cmd->effect); break;
+    case COMMAND_TOKEN_CREATE: read_token(o, &cmd->token_made); break;
+    case COMMAND_TOKEN_USE:
+        cmd->token_use = (struct token_use_command){clause(o, "hash"), terms_of(o), clause(o, "address"),
+                                                    clause(o, "machine")};
+        break;
+    case COMMAND_TOKEN_END: cmd->token_ended.id = clause(o, "id"); break;
+    case COMMAND_CERTIFICATE:
+        cmd->certificate = (struct certificate_command){clause(o, "subject"), terms_of(o)};
+        break;
+    case COMMAND_CERTIFICATE_RENEW:
+        cmd->renew = (struct renew_command){terms_of(o), terms_of(get(o, "of"))};
+        break;
+    case COMMAND_CERTIFICATE_USED: cmd->used.serial = terms_of(o).serial; break;
+    case COMMAND_CERTIFICATE_REVOKE:
+        cmd->revoke =
+            (struct revoke_command){text(o, "subject"), get(o, "serial") != NULL, terms_of(o).serial};
+        break;
+    case COMMAND_SEEN:
+        cmd->seen = (struct seen_command){fingerprint_of(o, "fingerprint"), clause(o, "named"),
+                                          (uint32_t)number(o, "count")};
+        break;
+    case COMMAND_DRIFT:
+    case COMMAND_PERSISTS: read_drift(o, &cmd->drift); break;
+    case COMMAND_RESTORED:
+    case COMMAND_OVERDUE: cmd->compared.version = (uint32_t)number(o, "version"); break;
+    case COMMAND_REBOOT: cmd->reboot.boots = boots_of(o, &cmd->reboot.n); break;
+    case COMMAND_BASELINE_REVERT:
+        cmd->revert = (struct revert_command){clause(o, "class"), (uint32_t)number(o, "version")};
+        break;
+    case COMMAND_ROLLOUT_START:
+        cmd->rollout_begun = (struct rollout_start_command){
+            clause(o, "class"), text(o, "node"), (uint32_t)number(o, "version"), moment(o, "deadline")};
+        break;
+    case COMMAND_ROLLOUT_ACCEPT:
+    case COMMAND_ROLLOUT_REVERT: cmd->rollout_end.class = clause(o, "class"); break;
     case COMMAND_FINDINGS: read_findings(o, &cmd->findings); break;
     case COMMAND_SHARED:
         cmd->shared = (struct shared_command){clause(o, "key"), clause(o, "nodes"), clause(o, "why"),
@@ -343,6 +534,6 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_TRIAL_END: read_trial_end(o, &cmd->trial_end); break;
     case COMMAND_MEASURED: read_measured(o, &cmd->measured); break;
     case COMMAND_POWER: cmd->power = (struct power_command){clause(o, "do"), flag(o, "force")}; break;
-    default: cmd->set = set; break;
+    default: break;
     }
 }

@@ -162,8 +162,8 @@ static int shell_make_token(void *arg, char **token, char **hash, char **command
 }
 
 static int shell_sign_operator(void *arg, const char *name, enum role role, const char *request,
-                               struct span valid, char **certificate, char **authority, char **terms,
-                               struct err *e)
+                               struct span valid, char **certificate, char **authority,
+                               struct certificate_terms *terms, struct err *e)
 {
     struct controller *c = arg;
     struct identity id = {.kind = IDENTITY_OPERATOR, .role = role};
@@ -171,9 +171,10 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
         return err_set(e, -EINVAL, "a name of more than %zu characters", sizeof id.name - 1);
     memcpy(id.name, name, strlen(name) + 1);
     int rc = authority_sign(c->authority, request, &id, NULL, valid, certificate, e);
-    *terms = rc == 0 ? certificate_terms(*certificate, e) : NULL;
-    if (!*terms)
-        return rc < 0 ? rc : -EINVAL;
+    if (rc == 0)
+        rc = certificate_terms(*certificate, terms, e);
+    if (rc < 0)
+        return rc;
     *authority = mem_dup(authority_pem(c->authority));
     return 0;
 }

@@ -93,16 +93,18 @@ static void on_certificate(void *arg, const struct holder *h)
 int leadership_certify(struct controller *c, uint64_t *revision, struct err *e)
 {
     char host[256];
-    CLEANUP_FREE char *key = NULL, *csr = NULL, *pem = NULL, *terms = NULL;
+    CLEANUP_FREE char *key = NULL, *csr = NULL, *pem = NULL, *subject = NULL;
+    struct certificate_command says = {0};
     struct identity id = {.kind = IDENTITY_CONTROLLER};
     snprintf(id.name, sizeof id.name, "%s", controller_machine(c, host));
     int rc = tls_new_request(&key, &csr, e);
     if (rc == 0)
         rc = authority_sign(c->authority, csr, &id, id.name, span_s(INT64_C(10) * 365 * 86400), &pem, e);
-    if (rc == 0 && !(terms = certificate_terms(pem, e)))
-        rc = -EINVAL;
     if (rc == 0)
-        rc = certificate_commit(c->store, c->term, c->cluster, terms, revision, e);
+        rc = certificate_terms(pem, &says.terms, e);
+    says.subject = subject = identity_subject(&id);
+    if (rc == 0)
+        rc = certificate_commit(c->store, c->term, c->cluster, &says, revision, e);
     if (rc < 0)
         return rc;
     struct text chain = {0};

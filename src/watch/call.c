@@ -12,6 +12,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,15 +51,14 @@ static void call_take(struct watch *w, enum call call, size_t max, struct hostli
 
 static void propose_admissions(struct watch *w, const struct hostlist *nodes)
 {
-    CLEANUP_JSON json_t *boots = json_object();
+    CLEANUP_FREE struct boot_id *boots = mem_alloc(nodes->n * sizeof *boots);
     size_t place = 0;
     for (size_t i = 0; i < nodes->n; i++) {
         const struct member *m = cluster_find_next(w->cluster, &place, nodes->names[i]);
-        json_object_set_new(boots, m->name, json_string(watch_of(w, m)->boot));
+        snprintf(boots[i].id, sizeof boots[i].id, "%s", watch_of(w, m)->boot);
     }
-    CLEANUP_JSON json_t *set = json_pack("{s:O}", "boots", boots);
-    CLEANUP_FREE char *text = json_write(set);
-    w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_ADMIT, .nodes = nodes, .set = text});
+    w->sink.propose(w->sink.arg,
+                    &(struct command){.kind = COMMAND_ADMIT, .nodes = nodes, .admit = {nodes->n, boots}});
 }
 
 /* Those for the first time go before those on another boot, and never with one command. */

@@ -60,21 +60,14 @@ static int commit(struct world *x, const struct command *cmd, struct err *e)
     return 0;
 }
 
-static void log_drift(struct world *x, const char *set)
+static void log_drift(struct world *x, const struct command *cmd)
 {
-    CLEANUP_JSON json_t *o = json_read(set, strlen(set), NULL);
-    const char *named = "", *severity = "";
-    json_take_string(o, "named", &named, NULL);
-    json_take_string(o, "severity", &severity, NULL);
-    text_printf(&x->log, ": %s", named);
-    if (*severity)
-        text_printf(&x->log, " (%s)", severity);
-}
-
-static const char *word(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
+    if (cmd->kind == COMMAND_SEEN)
+        text_printf(&x->log, ": %s", cmd->seen.named);
+    else if (cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS)
+        text_printf(&x->log, ": %s (%s)", cmd->drift.named, severity_name(cmd->drift.severity));
+    else if (cmd->kind == COMMAND_REBOOT)
+        text_add(&x->log, ": ");
 }
 
 static void log_findings(struct world *x, const struct findings_command *says)
@@ -120,12 +113,30 @@ static void log_trial_end(struct world *x, const struct command *cmd)
     text_printf(&x->log, " (%s)", says->why);
 }
 
+static void log_bmcs(struct world *x, const struct command *cmd)
+{
+    text_add(&x->log, ": {\"bmcs\":{");
+    for (size_t i = 0; i < cmd->bmc.n; i++) {
+        const struct bmc_news *news = &cmd->bmc.bmcs[i];
+        struct components list = {0};
+        for (size_t k = 0; k < news->n; k++)
+            components_add(&list, news->components[k].name, news->components[k].state,
+                           news->components[k].value, NULL);
+        text_printf(&x->log, "%s\"%s\":", i ? "," : "", cmd->nodes->names[i]);
+        if (list.n)
+            components_format(&list, &x->log);
+        else
+            text_add(&x->log, "null");
+        components_fini(&list);
+    }
+    text_add(&x->log, "}}");
+}
+
 /* What a command of health or repair says. False for another kind. */
 static bool log_health(struct world *x, const struct command *cmd)
 {
     const enum command_kind kind = cmd->kind;
-    const char *reason = cmd->reason, *set = cmd->set;
-    CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : NULL;
+    const char *reason = cmd->reason;
     if (kind == COMMAND_FINDINGS)
         log_findings(x, &cmd->findings);
     else if (kind == COMMAND_REPAIR)
@@ -146,23 +157,23 @@ static bool log_health(struct world *x, const struct command *cmd)
     else if (kind == COMMAND_SHARED)
         text_printf(&x->log, ": %s: \"%s\" (%s)", cmd->shared.key, cmd->shared.nodes, cmd->shared.why);
     else if (kind == COMMAND_WINDOW)
-        text_printf(&x->log, ": %s", json_is_null(json_object_get(o, "why")) ? "over" : word(o, "why"));
+        text_printf(&x->log, ": %s", cmd->window.why ? cmd->window.why : "over");
     else if (kind == COMMAND_MEASURED)
         text_printf(&x->log, ": %s of class %s", cmd->measured.check, cmd->measured.class);
     else if (kind == COMMAND_INSTANCE)
-        text_printf(&x->log, ": %s -> %s", word(o, "was"), word(o, "is"));
-    else if (kind == COMMAND_MACHINE) {
-        const char *node;
-        json_t *one;
-        json_object_foreach ((json_t *)(uintptr_t)json_object_get(o, "machines"), node, one)
-            text_printf(&x->log, "; %s", word(one, "machine"));
-    } else if (kind == COMMAND_SWITCH)
+        text_printf(&x->log, ": %s -> %s", cmd->instance.was, cmd->instance.is);
+    else if (kind == COMMAND_MACHINE)
+        for (size_t i = 0; i < cmd->machine.n; i++)
+            text_printf(&x->log, "; %s", cmd->machine.machines[i].machine);
+    else if (kind == COMMAND_SWITCH)
         text_printf(&x->log, ": %s %s%s%s", cmd->switched.name, cmd->switched.on ? "on" : "off",
                     reason ? " " : "", reason ? reason : "");
     else if (kind == COMMAND_TRANSITION)
         text_printf(&x->log, ": %s %s", by_hand_name(cmd->transition.what), reason);
-    else if (kind == COMMAND_EFFECT || kind == COMMAND_BMC)
-        text_printf(&x->log, ": %s%s%s", set, reason ? " " : "", reason ? reason : "");
+    else if (kind == COMMAND_EFFECT)
+        text_printf(&x->log, ": {\"key\":\"%s\",\"done\":%s}", cmd->effect.key, cmd->effect.done);
+    else if (kind == COMMAND_BMC)
+        log_bmcs(x, cmd);
     else
         return kind == COMMAND_ADMIT; /* its boots say nothing to people */
     return true;
@@ -183,8 +194,8 @@ static bool propose(void *arg, const struct command *proposed)
     cmd.at = world_wall(x);
     cmd.claim = id;
     text_printf(&x->log, "%lld: %s %s", (long long)(x->now_ms / 1000), command_name(cmd.kind), folded);
-    if (!log_health(x, &cmd) && cmd.set && cmd.kind != COMMAND_RESTORED && cmd.kind != COMMAND_OVERDUE)
-        log_drift(x, cmd.set);
+    if (!log_health(x, &cmd))
+        log_drift(x, &cmd);
     text_add_char(&x->log, '\n');
     if (commit(x, &cmd, &e) < 0)
         fail_msg("%s %s: %s", command_name(cmd.kind), folded, e.msg);

@@ -120,15 +120,12 @@ static void opinion_drained(struct sim *s, int node, bool drained)
             s->opinions[i].drained = drained;
 }
 
-static void opinion_set(struct sim *s, int node, const char *set)
+static void opinion_set(struct sim *s, int node, const struct field_setting *is)
 {
-    int cpus;
-    if (sscanf(set, "{\"CPUs\":\"%d\"}", &cpus) == 1)
-        s->edit_cpus[node] = cpus;
-    else if (strstr(set, "CPUs"))
-        s->edit_cpus[node] = -1;
+    if (is->field == FIELD_CPUS)
+        s->edit_cpus[node] = is->value ? atoi(is->value) : -1;
     else
-        s->edit_sensitive[node] = strstr(set, "yes") ? 1 : strstr(set, "no") ? 0 : -1;
+        s->edit_sensitive[node] = is->value ? strcmp(is->value, "yes") == 0 : -1;
 }
 
 static bool in_repair(const struct sim *s, int node)
@@ -168,7 +165,7 @@ static void opinion_take(struct sim *s, const struct job *j)
             s->admitted[node] |= j->listed[node] && !in_repair(s, node); /* that is admitted by its end */
             break;
         case COMMAND_REPAIR: s->admitted[node] |= j->listed[node] && admits_by_repair(s, node, j); break;
-        case COMMAND_SET: opinion_set(s, node, j->cmd->set); break;
+        case COMMAND_SET: opinion_set(s, node, &j->cmd->edit.settings[0]); break;
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
         case COMMAND_TOKEN_END:
@@ -246,9 +243,11 @@ void agreed_submit(struct sim *s, const struct command *cmd)
     snprintf(j->actor, sizeof j->actor, "%s", cmd->actor);
     snprintf(j->reason, sizeof j->reason, "%s", cmd->reason ? cmd->reason : "");
     j->cmd = command_copy(cmd);
-    if (cmd->claim)
-        snprintf(j->claim, sizeof j->claim, "%s", cmd->claim);
-    j->named = cmd->claim != NULL;
+    bool releases = cmd->kind == COMMAND_UNDRAIN || cmd->kind == COMMAND_UP;
+    const char *claim = releases ? cmd->release.claim : cmd->claim;
+    if (claim)
+        snprintf(j->claim, sizeof j->claim, "%s", claim);
+    j->named = claim != NULL;
     if (!cmd->claim &&
         (cmd->kind == COMMAND_DRAIN || cmd->kind == COMMAND_DOWN || cmd->kind == COMMAND_SILENT ||
          cmd->kind == COMMAND_DRIFT || cmd->kind == COMMAND_PERSISTS || cmd->kind == COMMAND_OVERDUE ||
@@ -399,8 +398,11 @@ void agreed_operator(struct sim *s)
 {
     static const char *const owners[OWNERS] = {"root", "ann", "bob"}, *const reasons[] = {"bad DIMM",
                                                                                           "new kernel"};
-    static const char *const sets[] = {"{\"CPUs\":\"2\"}", "{\"CPUs\":\"8\"}", "{\"CPUs\":null}",
-                                       "{\"Sensitive\":\"yes\"}", "{\"Sensitive\":null}"};
+    static const struct field_setting settings[] = {{FIELD_CPUS, "2"},
+                                                    {FIELD_CPUS, "8"},
+                                                    {FIELD_CPUS, NULL},
+                                                    {FIELD_SENSITIVE, "yes"},
+                                                    {FIELD_SENSITIVE, NULL}};
     static const enum command_kind kinds[] = {
         COMMAND_DRAIN, COMMAND_DRAIN, COMMAND_UNDRAIN, COMMAND_UNDRAIN, COMMAND_UNDRAIN,
         COMMAND_DOWN,  COMMAND_UP,    COMMAND_UP,      COMMAND_UP,      COMMAND_SET};
@@ -409,11 +411,10 @@ void agreed_operator(struct sim *s)
                           .actor = owners[sim_random(s, OWNERS)],
                           .at = {INT64_C(1700000000000000000) + s->now + s->wall_step},
                           .nodes = &nodes,
-                          .reason = reasons[sim_random(s, 2)],
-                          .set = sets[sim_random(s, 5)]};
+                          .reason = reasons[sim_random(s, 2)]};
+    const struct field_setting *setting = &settings[sim_random(s, 5)];
     char id[CLAIM_ID_BYTES_MAX + 1];
     bool releases = cmd.kind == COMMAND_UNDRAIN || cmd.kind == COMMAND_UP;
-    CLEANUP_TEXT struct text set = {0};
     if (s->ill && sim_random(s, 3) == 0) {
         struct finding_name named;
         if (repair_operator(s, &cmd, &nodes, &named))
@@ -421,15 +422,16 @@ void agreed_operator(struct sim *s)
         return;
     }
     if (sim_random(s, 3) == 0) {
-        conform_operator(s, &cmd, &nodes, &set);
-        if (nodes.n || set.len)
+        if (conform_operator(s, &cmd, &nodes))
             agreed_submit(s, &cmd);
         return;
     }
+    if (cmd.kind == COMMAND_SET)
+        cmd.edit = (struct set_command){1, setting};
     choose_nodes(s, &nodes);
     if (releases && s->n_opinions && sim_random(s, 3) == 0) {
         snprintf(id, sizeof id, "%s", s->opinions[sim_random(s, s->n_opinions)].id);
-        cmd.claim = id;
+        cmd.release.claim = id;
     } else if (releases && sim_random(s, 2)) {
         hostlist_fini(&nodes);
         for (size_t i = 0; i < s->n; i++)

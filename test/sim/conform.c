@@ -566,11 +566,11 @@ static bool choose_example(struct sim *s, struct hostlist *nodes)
     return true;
 }
 
-void conform_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set)
+bool conform_operator(struct sim *s, struct command *cmd, struct hostlist *nodes)
 {
     CLEANUP_HOSTLIST struct hostlist example = {0};
     const char *class = sim_random(s, 2) ? "gpu" : "default";
-    cmd->set = NULL;
+    int shown;
     cmd->reason = NULL;
     bool first = !cluster_baseline(s->cluster, "gpu") || !cluster_baseline(s->cluster, "default");
     switch (first ? 0 : sim_random(s, 8)) {
@@ -578,27 +578,27 @@ void conform_operator(struct sim *s, struct command *cmd, struct hostlist *nodes
         cmd->kind = COMMAND_BASELINE_ACCEPT;
         for (int i = 0; i < 5 && nodes->n == 0; i++)
             choose_example(s, nodes);
-        return;
+        return nodes->n > 0;
     case 1:
         cmd->kind = COMMAND_ROLLOUT_START;
         if (!choose_example(s, &example))
-            return;
+            return false;
         for (size_t i = 0; i < s->n; i++)
             if (s->listed[i] && sim_random(s, 2))
                 hostlist_add(nodes, s->nodes[i].name);
-        text_printf(set, "{\"class\":\"%s\",\"node\":\"%s\",\"deadline\":\"%lld\"}",
-                    is_gpu(s, sim_index(s, example.names[0])) ? "gpu" : "default", example.names[0],
-                    (long long)(cmd->at.ns + 60 * s->unit));
-        break;
+        shown = sim_index(s, example.names[0]);
+        cmd->rollout_begun = (struct rollout_start_command){.class = is_gpu(s, shown) ? "gpu" : "default",
+                                                            .node = s->nodes[shown].name,
+                                                            .deadline = {cmd->at.ns + 60 * s->unit}};
+        return true;
     case 2:
         cmd->kind = sim_random(s, 2) ? COMMAND_ROLLOUT_ACCEPT : COMMAND_ROLLOUT_REVERT;
-        text_printf(set, "{\"class\":\"%s\"}", class);
-        break;
+        cmd->rollout_end.class = class;
+        return true;
     case 3:
         cmd->kind = COMMAND_BASELINE_REVERT;
-        text_printf(set, "{\"class\":\"%s\",\"version\":%d}", class, 1 + (int)sim_random(s, 3));
-        break;
-    default: approve(s, cmd, nodes); return;
+        cmd->revert = (struct revert_command){class, 1 + (uint32_t)sim_random(s, 3)};
+        return true;
+    default: approve(s, cmd, nodes); return nodes->n > 0;
     }
-    cmd->set = set->s;
 }

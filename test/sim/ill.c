@@ -569,20 +569,20 @@ void ill_changed(struct sim *s, const struct hostlist *nodes)
 /* As the driver notes it: what ends there is followed by nothing else. */
 static void record_drain(struct sim *s, int i)
 {
-    CLEANUP_TEXT struct text set = {0};
+    CLEANUP_TEXT struct text key = {0};
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     struct patient *p = &s->patients[i];
     p->recorded_there = p->drained_there;
-    text_printf(&set, "{\"key\":\"effect/slurm.%s\",\"done\":%s}", s->nodes[i].name,
-                p->drained_there
-                    ? "{\"claim\":\"1.1\",\"state\":\"drained\",\"at\":\"7\",\"reservation\":false}"
-                    : "null");
+    const char *done = p->drained_there
+                           ? "{\"claim\":\"1.1\",\"state\":\"drained\",\"at\":\"7\",\"reservation\":false}"
+                           : "null";
+    text_printf(&key, "effect/slurm.%s", s->nodes[i].name);
     hostlist_add(&nodes, s->nodes[i].name);
     const struct command cmd = {.kind = COMMAND_EFFECT,
                                 .actor = "driver",
                                 .at = {INT64_C(1700000000000000000) + s->now + s->wall_step},
                                 .nodes = &nodes,
-                                .set = set.s};
+                                .effect = {key.s, done}};
     agreed_submit(s, &cmd);
 }
 

@@ -784,8 +784,7 @@ void mend_durable(struct sim *s, const struct job *j)
     int i = sim_index(s, j->nodes.names[0]);
     struct patient *p = &s->patients[i];
     p->moves = 0;
-    CLEANUP_JSON json_t *set = json_read(j->cmd->set, strlen(j->cmd->set), NULL);
-    const json_t *done = json_object_get(set, "done");
+    CLEANUP_JSON json_t *done = json_read(j->cmd->effect.done, strlen(j->cmd->effect.done), NULL);
     const char *state = json_string_value(json_object_get(done, "state"));
     const char *id = json_string_value(json_object_get(done, "id"));
     CLEANUP_JSON json_t *o = operation_of(s, i);

@@ -182,19 +182,17 @@ static void result(struct sim *s, int i, const char *state, const char *text)
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, "effect/operate.%s", s->nodes[i].name);
-    CLEANUP_JSON json_t *set =
-        json_pack("{s:s,s:{s:s,s:s}}", "key", key.s, "done", "state", state, "id", p->actor.id);
-    json_t *done = json_object_get(set, "done");
+    CLEANUP_JSON json_t *done = json_pack("{s:s,s:s}", "state", state, "id", p->actor.id);
     CLEANUP_TEXT struct text at = {0};
     text_printf(&at, "%lld", (long long)wall(s).ns);
     if (strcmp(state, "begun") == 0)
         json_object_set_new(done, "at", json_string(at.s));
     else
         json_object_set_new(done, "text", json_string(text));
-    CLEANUP_FREE char *json = json_write(set);
+    CLEANUP_FREE char *json = json_write(done);
     hostlist_add(&nodes, s->nodes[i].name);
     const struct command cmd = {
-        .kind = COMMAND_EFFECT, .actor = "driver", .at = wall(s), .nodes = &nodes, .set = json};
+        .kind = COMMAND_EFFECT, .actor = "driver", .at = wall(s), .nodes = &nodes, .effect = {key.s, json}};
     agreed_submit(s, &cmd);
 }
 
@@ -430,7 +428,6 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
                                                BY_HAND_MAINTENANCE_OVER, BY_HAND_MAINTENANCE_OVER};
     enum by_hand move = sim_random(s, 20) ? moves[sim_random(s, 6)] : BY_HAND_RETIRE;
     int i = any_in_repair(s, STEPS);
-    cmd->claim = cmd->set = NULL;
     switch (sim_random(s, 8)) {
     case 0:
     case 1:
@@ -511,7 +508,7 @@ void repair_people(struct sim *s)
             person_says(
                 s, s->opinions[k].node,
                 (struct command){.kind = s->opinions[k].kind == CLAIM_DRAIN ? COMMAND_UNDRAIN : COMMAND_UP,
-                                 .claim = s->opinions[k].id});
+                                 .release = {s->opinions[k].id}});
     for (size_t i = 0; i < s->n; i++) {
         struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         const struct repair *r = m ? member_repair(m) : NULL;

@@ -492,7 +492,8 @@ void conform_tick(struct sim *s);
 void conform_opened(struct sim *s, int node, bool anew); /* a session; anew: on another boot */
 void conform_told(struct sim *s, int node, int made, unsigned boot);
 void conform_list(struct sim *s, const struct message *m);
-void conform_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct text *set);
+/* False when there is nothing to say. */
+bool conform_operator(struct sim *s, struct command *cmd, struct hostlist *nodes);
 void conform_note_holds(struct sim *s);
 void check_release(struct sim *s, const struct job *j);
 void check_conform(struct sim *s, int node, const struct member *m);

@@ -86,8 +86,6 @@ struct command *command_copy(const struct command *cmd)
     k->cmd.actor = keep_text(k, cmd->actor);
     k->cmd.claim = keep_text(k, cmd->claim);
     k->cmd.reason = keep_text(k, cmd->reason);
-    k->cmd.set = keep_text(k, cmd->set);
-    k->cmd.token = keep_text(k, cmd->token);
     shape_own(kinds[cmd->kind].says, &k->cmd.findings, &k->own); /* where all of the union begin */
     for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
         hostlist_add(&k->nodes, cmd->nodes->names[i]);
@@ -107,18 +105,12 @@ void command_destroy(struct command *cmd)
 
 /* --- comparison ------------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 bool command_says(const struct command *cmd)
 {
-    return cmd->set || kinds[cmd->kind].says->n > 0;
+    return kinds[cmd->kind].says->n > 0;
 }
 
 bool command_same(const struct command *a, const struct command *b)
 {
-    return a->kind == b->kind && same_text(a->set, b->set) &&
-           shape_same(kinds[a->kind].says, &a->findings, &b->findings);
+    return a->kind == b->kind && shape_same(kinds[a->kind].says, &a->findings, &b->findings);
 }

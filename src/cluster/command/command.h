@@ -4,7 +4,10 @@
 
 #include "base/clock.h"
 #include "base/hostlist.h"
+#include "cluster/command/command_certificate.h"
+#include "cluster/command/command_conform.h"
 #include "cluster/command/command_health.h"
+#include "cluster/command/command_node.h"
 #include "cluster/state/budget.h"
 
 #include <stdbool.h>
@@ -47,18 +50,33 @@ struct command {
     const char *actor;
     struct wall at;
     const struct hostlist *nodes; /* NULL or empty where none are named */
-    const char *claim; /* the id of what it makes (command_makes_id); UNDRAIN, UP: the claim that is named,
-                          or NULL */
-    const char
-        *reason; /* TOKEN_END, DRAIN, DOWN, SILENT, POWER; APPROVE, BASELINE_*, ROLLOUT_*: a note, or NULL */
-    const char *set;   /* SET: JSON object of strings and nulls. FORGET: anything, when it is forced. What
-                          belongs to SEEN, DRIFT, PERSISTS, REBOOT, BASELINE_*, ROLLOUT_* and EFFECT, as
-                          decide_conform.c says at each */
-    const char *token; /* TOKEN_*: its hash, lower-case hex; TOKEN_END: its id. What belongs to TOKEN_USE and
-                          CERTIFICATE is in `set`, as decide_certificate.c says */
-    struct wall expires; /* TOKEN_CREATE */
-    bool dry;            /* it is decided, and nothing is committed */
+    const char *claim;            /* the id of what it makes (command_makes_id), or NULL */
+    const char *reason;           /* why, in the words of whoever gives it; a note, or NULL */
+    bool dry;                     /* it is decided, and nothing is committed */
     union {
+        struct release_command release; /* UNDRAIN, UP */
+        struct set_command edit;        /* SET */
+        struct forget_command forget;
+        struct admit_command admit;
+        struct machine_command machine;
+        struct bmc_command bmc;
+        struct window_command window;
+        struct instance_command instance;
+        struct effect_command effect;
+        struct seen_command seen;
+        struct drift_command drift;       /* DRIFT, PERSISTS */
+        struct compared_command compared; /* RESTORED, OVERDUE */
+        struct reboot_command reboot;
+        struct revert_command revert;               /* BASELINE_REVERT */
+        struct rollout_start_command rollout_begun; /* ROLLOUT_START */
+        struct rollout_end_command rollout_end;     /* ROLLOUT_ACCEPT, ROLLOUT_REVERT */
+        struct token_create_command token_made;     /* TOKEN_CREATE */
+        struct token_use_command token_use;
+        struct token_end_command token_ended; /* TOKEN_END */
+        struct certificate_command certificate;
+        struct renew_command renew;   /* CERTIFICATE_RENEW */
+        struct used_command used;     /* CERTIFICATE_USED */
+        struct revoke_command revoke; /* CERTIFICATE_REVOKE */
         struct findings_command findings;
         struct shared_command shared;
         struct repair_command repair;

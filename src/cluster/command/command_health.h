@@ -2,6 +2,7 @@
 #ifndef FETTLE_CLUSTER_COMMAND_HEALTH_H
 #define FETTLE_CLUSTER_COMMAND_HEALTH_H
 
+#include "cluster/command/command_node.h"
 #include "cluster/state/claim.h"
 #include "cluster/state/floor.h"
 #include "cluster/state/incident.h"
@@ -11,7 +12,7 @@
  * What commands about health and repair say (command.h). What they point to is borrowed.
  */
 
-enum { BOOT_ID_BYTES_MAX = 36, PROBLEM_BYTES_MAX = 23, COMMAND_DEADLINE_S_MAX = 366 * 24 * 3600 };
+enum { PROBLEM_BYTES_MAX = 23 };
 
 /* FINDINGS: what becomes of the incidents of one node. */
 struct findings_command {

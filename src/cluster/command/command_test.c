@@ -16,6 +16,7 @@
 struct given {
     struct hostlist nodes;
     char buf[8][16];
+    struct field_setting setting;
     struct command cmd;
 };
 
@@ -31,9 +32,10 @@ static void give(struct given *g, enum command_kind kind)
                               .nodes = &g->nodes,
                               .claim = g->buf[1],
                               .reason = g->buf[2],
-                              .set = g->buf[3],
-                              .token = g->buf[4],
                               .dry = true};
+    g->setting = (struct field_setting){FIELD_CPUS, g->buf[3]};
+    if (kind == COMMAND_SET)
+        g->cmd.edit = (struct set_command){1, &g->setting};
 }
 
 static void take_away(struct given *g)
@@ -54,8 +56,7 @@ static void a_copy_owns_its_words(void **state)
     assert_string_equal(copy->actor, "word 0");
     assert_string_equal(copy->claim, "word 1");
     assert_string_equal(copy->reason, "word 2");
-    assert_string_equal(copy->set, "word 3");
-    assert_string_equal(copy->token, "word 4");
+    assert_string_equal(copy->edit.settings[0].value, "word 3");
     assert_int_equal(copy->nodes->n, 1);
     assert_string_equal(copy->nodes->names[0], "lx01");
     command_destroy(copy);
@@ -66,7 +67,7 @@ static void what_is_absent_stays_so(void **state)
 {
     struct command *copy = command_copy(&(struct command){.kind = COMMAND_HEARD});
     assert_null(copy->actor);
-    assert_null(copy->set);
+    assert_null(copy->reason);
     assert_int_equal(copy->nodes->n, 0);
     command_destroy(copy);
 }
@@ -83,12 +84,12 @@ static void the_same_is_said_whoever_says_it(void **state)
     b.cmd.kind = COMMAND_FORGET;
     assert_false(command_same(&a.cmd, &b.cmd));
     b.cmd.kind = COMMAND_SET;
-    b.cmd.set = "another";
+    b.setting.value = "another";
     assert_false(command_same(&a.cmd, &b.cmd));
-    b.cmd.set = NULL;
+    b.setting.value = NULL;
     assert_false(command_same(&a.cmd, &b.cmd));
     assert_true(command_says(&a.cmd));
-    assert_false(command_says(&b.cmd));
+    assert_false(command_says(&(struct command){.kind = COMMAND_HEARD}));
     take_away(&a);
     take_away(&b);
 }

@@ -92,8 +92,8 @@ typedef bool selects_fn(const struct command *cmd, const struct member *m, const
 
 static bool selects_own_drain(const struct command *cmd, const struct member *m, const struct hold *hold)
 {
-    if (cmd->claim)
-        return strcmp(hold->claim->id, cmd->claim) == 0;
+    if (cmd->release.claim)
+        return strcmp(hold->claim->id, cmd->release.claim) == 0;
     if (hold->claim->kind == CLAIM_TRIAL)
         return true; /* whoever wants the node in service may end a check */
     return hold->claim->kind == CLAIM_DRAIN && strcmp(hold->claim->owner, cmd->actor) == 0;
@@ -101,8 +101,8 @@ static bool selects_own_drain(const struct command *cmd, const struct member *m,
 
 static bool selects_own_down(const struct command *cmd, const struct member *m, const struct hold *hold)
 {
-    if (cmd->claim)
-        return strcmp(hold->claim->id, cmd->claim) == 0;
+    if (cmd->release.claim)
+        return strcmp(hold->claim->id, cmd->release.claim) == 0;
     return hold->claim->kind == CLAIM_DOWN && strcmp(hold->claim->owner, cmd->actor) == 0;
 }
 
@@ -173,11 +173,11 @@ static int rewrite_claims(const struct cluster *c, const struct command *cmd, si
 static int check_claim(const struct cluster *c, const struct command *cmd, enum claim_kind kind,
                        struct err *e)
 {
-    if (!cmd->claim)
+    if (!cmd->release.claim)
         return 0;
-    const struct claim *claim = cluster_claim(c, cmd->claim);
+    const struct claim *claim = cluster_claim(c, cmd->release.claim);
     if (!claim)
-        return err_set(e, -ENOENT, "no claim \"%s\"", cmd->claim);
+        return err_set(e, -ENOENT, "no claim \"%s\"", cmd->release.claim);
     if (claim->kind == CLAIM_SILENT)
         return err_set(e, -EACCES, "claim %s is for a node that fell silent; it goes when the node is heard",
                        claim->id);
@@ -235,26 +235,17 @@ static int decide_release(const struct cluster *c, const struct command *cmd, si
 
 /* --- nodes ----------------------------------------------------------------------------------- */
 
-/* {"boots":{NODE:BOOT}}, or nothing: the boots on which they are in service now. */
-static const char *boot_of(const json_t *set, const struct member *m)
-{
-    const char *boot = json_string_value(json_object_get(json_object_get(set, "boots"), m->name));
-    return boot && boot_ok(boot) ? boot : "";
-}
-
 /* Nodes are in service without that their checks have passed: for the first time, or on another boot. One
  * with a repair is put there by its end. */
-static int decide_admit(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
-                        struct err *e)
+static int decide_admit(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d)
 {
-    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : json_object();
+    const struct admit_command *says = &cmd->admit;
     bool again = false;
     size_t place = 0;
-    if (!set)
-        return -EINVAL;
+    assert(says->n == 0 || says->n == cmd->nodes->n);
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
         const struct member *m = cluster_find_next(c, &place, cmd->nodes->names[i]);
-        const char *boot = m ? boot_of(set, m) : "";
+        const char *boot = says->n && boot_ok(says->boots[i].id) ? says->boots[i].id : "";
         d->next = i + 1;
         if (!m || !m->listed || member_repair(m) || (m->admitted && (!*boot || strcmp(m->boot, boot) == 0)))
             continue;
@@ -268,32 +259,28 @@ static int decide_admit(const struct cluster *c, const struct command *cmd, size
 }
 
 /* The edit's set after the command's; NULL when nothing is left of it. */
-static int merge_edit(const struct member *m, const json_t *set, char **out, struct err *e)
+static int merge_edit(const struct member *m, const struct set_command *says, char **out, struct err *e)
 {
     CLEANUP_JSON json_t *now = m->edit ? json_read(m->edit, strlen(m->edit), NULL) : json_object();
-    const char *key;
-    json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)set, key, value) {
-        enum field f;
-        if (field_find(key, &f, e) < 0)
-            return -EINVAL;
-        const char *name = field_get(f)->name;
-        if (!field_get(f)->settable)
-            return err_set(e, -EINVAL, "%s cannot be set: %s", name, field_get(f)->what);
-        if (json_is_null(value))
-            json_object_del(now, name);
+    for (size_t i = 0; i < says->n; i++) {
+        const struct field_setting *s = &says->settings[i];
+        const struct field_row *row = field_get(s->field);
+        if (!row->settable)
+            return err_set(e, -EINVAL, "%s cannot be set: %s", row->name, row->what);
+        if (s->value)
+            json_object_set_new(now, row->name, json_string(s->value));
         else
-            json_object_set(now, name, value);
+            json_object_del(now, row->name);
     }
     *out = json_object_size(now) ? json_write(now) : NULL;
     return 0;
 }
 
 static int edit_node(const struct cluster *c, const struct member *m, const struct command *cmd,
-                     const json_t *set, struct decision *d, struct err *e)
+                     struct decision *d, struct err *e)
 {
     CLEANUP_FREE char *merged = NULL;
-    int rc = merge_edit(m, set, &merged, e);
+    int rc = merge_edit(m, &cmd->edit, &merged, e);
     if (rc < 0)
         return rc;
     if (merged) {
@@ -321,23 +308,21 @@ static int edit_node(const struct cluster *c, const struct member *m, const stru
 static int decide_set(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                       struct err *e)
 {
-    CLEANUP_JSON json_t *set = json_read(cmd->set, strlen(cmd->set), e);
-    if (!json_is_object(set) || json_object_size(set) == 0)
+    const struct set_command *says = &cmd->edit;
+    if (says->n == 0)
         return err_set(e, -EINVAL, "nothing to set");
     struct named named;
     int rc = decide_find_named(c, cmd, from, true, &named, e);
     CLEANUP_FREE struct member **nodes = named.nodes;
     for (size_t i = 0; rc == 0 && i < named.n && d->n_ops < OPS_MAX; i++) {
-        rc = edit_node(c, named.nodes[i], cmd, set, d, e);
+        rc = edit_node(c, named.nodes[i], cmd, d, e);
         d->next = from + i + 1;
     }
     if (rc == 0 && d->n_ops) {
         struct text t = {0};
-        const char *key;
-        json_t *value;
-        json_object_foreach (set, key, value)
-            text_printf(&t, "%s%s=%s", t.len ? " " : "", key,
-                        json_is_null(value) ? "" : json_string_value(value));
+        for (size_t i = 0; i < says->n; i++)
+            text_printf(&t, "%s%s=%s", t.len ? " " : "", field_get(says->settings[i].field)->name,
+                        says->settings[i].value ? says->settings[i].value : "");
         d->text = text_take(&t);
     }
     return rc;
@@ -358,7 +343,7 @@ int decide_command(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_UP: rc = decide_release(c, cmd, from, CLAIM_DOWN, d, e); break;
     case COMMAND_SET: rc = decide_set(c, cmd, from, d, e); break;
     case COMMAND_FORGET: rc = decide_forget(c, cmd, from, d, e); break;
-    case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d, e); break;
+    case COMMAND_ADMIT: rc = decide_admit(c, cmd, from, d); break;
     case COMMAND_BMC: rc = decide_bmc(c, cmd, from, d, e); break;
     case COMMAND_MACHINE: rc = decide_machine(c, cmd, from, d, e); break;
     case COMMAND_WINDOW: rc = decide_window(c, cmd, from, d, e); break;
@@ -377,8 +362,8 @@ int decide_command(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_SEEN: rc = decide_seen(c, cmd, from, d, e); break;
     case COMMAND_DRIFT:
     case COMMAND_PERSISTS: rc = decide_drift(c, cmd, from, d, e); break;
-    case COMMAND_RESTORED: rc = decide_restored(c, cmd, from, d, e); break;
-    case COMMAND_OVERDUE: rc = decide_overdue(c, cmd, from, d, e); break;
+    case COMMAND_RESTORED: rc = decide_restored(c, cmd, from, d); break;
+    case COMMAND_OVERDUE: rc = decide_overdue(c, cmd, from, d); break;
     case COMMAND_REBOOT: rc = decide_reboot(c, cmd, from, d, e); break;
     case COMMAND_APPROVE: rc = decide_approve(c, cmd, from, d, e); break;
     case COMMAND_BASELINE_ACCEPT:

@@ -58,7 +58,6 @@ bool decide_key_ok(const char *key, size_t max);
 /* `s` seconds after `at`; ns 0, no deadline, for 0. */
 struct wall deadline_after(struct wall at, uint64_t s);
 
-/* FORGET: set is not NULL when it is forced. */
 int decide_forget(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e);
 int decide_seen(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
@@ -66,10 +65,8 @@ int decide_seen(const struct cluster *c, const struct command *cmd, size_t from,
 /* DRIFT and PERSISTS. */
 int decide_drift(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                  struct err *e);
-int decide_restored(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
-                    struct err *e);
-int decide_overdue(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
-                   struct err *e);
+int decide_restored(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d);
+int decide_overdue(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d);
 int decide_reboot(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e);
 int decide_approve(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
@@ -143,9 +140,9 @@ void repair_begin(const struct cluster *c, const struct command *cmd, struct mem
 void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
                        const struct repair *before, struct decision *d);
 /* Of the machine that had the name nothing is left in *r but attempts with the remedies that `keep` (an
- * array) names: how often a name was replaced is not of the machine, keeps replacing from going on for ever,
- * and is to be judged. */
-void repair_forget(struct repair *r, const json_t *keep);
+ * list of n) names: how often a name was replaced is not of the machine, keeps replacing from going on for
+ * ever, and is to be judged. */
+void repair_forget(struct repair *r, const struct remedy_name *keep, size_t n);
 void repair_forget_notes(struct repair *r);
 /* Its incidents and its maintenance event go, and `said` has which were open. */
 void forget_ailment(const struct member *m, const char *how, struct text *said, struct decision *d);

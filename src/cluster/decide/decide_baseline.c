@@ -188,13 +188,10 @@ static int check_no_rollout(const struct baseline_slot *s, struct err *e)
                    s->b.class, s->b.rollout->by);
 }
 
-static int find_baseline(const struct cluster *c, const json_t *set, const struct baseline_slot **out,
+static int find_baseline(const struct cluster *c, const char *class, const struct baseline_slot **out,
                          struct err *e)
 {
-    const char *class;
     uint16_t k;
-    if (json_take_string(set, "class", &class, e) < 0)
-        return -EINVAL;
     *out = baseline_slot(c, class);
     if (*out)
         return 0;
@@ -203,17 +200,14 @@ static int find_baseline(const struct cluster *c, const json_t *set, const struc
 }
 
 /* A version that is kept, the present one included. */
-static int find_version(const struct baseline_slot *s, const json_t *set, struct kept *out, struct err *e)
+static int find_version(const struct baseline_slot *s, uint32_t version, struct kept *out, struct err *e)
 {
-    uint64_t version;
-    if (json_take_u64(set, "version", UINT32_MAX, &version, e) < 0)
-        return -EINVAL;
     *out = (struct kept){s->b.version, s->b.listing, s->b.node};
     for (size_t i = 0; i < s->n_kept && out->version != version; i++)
         *out = s->kept[i];
     if (out->version == version)
         return 0;
-    return err_set(e, -ENOENT, "class %s has no version %u; it has %u to %u", s->b.class, (unsigned)version,
+    return err_set(e, -ENOENT, "class %s has no version %u; it has %u to %u", s->b.class, version,
                    s->n_kept ? s->kept[s->n_kept - 1].version : s->b.version, s->b.version);
 }
 
@@ -301,16 +295,16 @@ static int decide_accept(const struct cluster *c, const struct command *cmd, str
     return add_version(c, cmd, &p, "", d, e);
 }
 
-static int decide_revert(const struct cluster *c, const struct command *cmd, const json_t *set,
-                         struct decision *d, struct err *e)
+static int decide_revert(const struct cluster *c, const struct command *cmd, struct decision *d,
+                         struct err *e)
 {
     struct proposal p = {.note = cmd->reason ? cmd->reason : ""};
     struct kept old;
-    int rc = find_baseline(c, set, &p.was, e);
+    int rc = find_baseline(c, cmd->revert.class, &p.was, e);
     if (rc == 0)
         rc = check_no_rollout(p.was, e);
     if (rc == 0)
-        rc = find_version(p.was, set, &old, e);
+        rc = find_version(p.was, cmd->revert.version, &old, e);
     if (rc < 0 || fingerprint_equal(&p.was->b.listing->id, &old.listing->id))
         return rc;
     p.class = p.was->b.class;
@@ -322,21 +316,19 @@ static int decide_revert(const struct cluster *c, const struct command *cmd, con
 }
 
 /* Where a rollout leads: to what a node is, or to an older version. */
-static int find_target(const struct cluster *c, const json_t *set, struct proposal *p, struct err *e)
+static int find_target(const struct cluster *c, const struct rollout_start_command *says, struct proposal *p,
+                       struct err *e)
 {
-    const char *node;
     struct kept old;
-    if (!json_object_get(set, "node")) {
-        int rc = find_version(p->was, set, &old, e);
+    if (!says->node) {
+        int rc = find_version(p->was, says->version, &old, e);
         p->to = rc < 0 ? NULL : old.listing;
         p->node = rc < 0 ? NULL : old.node;
         return rc;
     }
-    if (json_take_string(set, "node", &node, e) < 0)
-        return -EINVAL;
-    const struct member *m = cluster_find(c, node);
+    const struct member *m = cluster_find(c, says->node);
     if (!m || !m->listed)
-        return err_set(e, -ENOENT, "no node \"%.80s\" in the configuration", node);
+        return err_set(e, -ENOENT, "no node \"%.80s\" in the configuration", says->node);
     if (strcmp(member_class(c, m)->name, p->class) != 0)
         return err_set(e, -EINVAL, "node \"%s\" is of class %s, not %s", m->name, member_class(c, m)->name,
                        p->class);
@@ -357,8 +349,7 @@ static int check_rollout_nodes(const struct cluster *c, const char *class, const
     return 0;
 }
 
-static char *rollout_json(const struct proposal *p, const struct command *cmd, const char *nodes,
-                          uint64_t deadline)
+static char *rollout_json(const struct proposal *p, const struct command *cmd, const char *nodes)
 {
     char hex[FINGERPRINT_HEX + 1];
     struct text t = {0};
@@ -368,50 +359,47 @@ static char *rollout_json(const struct proposal *p, const struct command *cmd, c
     text_add_json(&t, nodes);
     text_add(&t, ",\"by\":");
     text_add_json(&t, cmd->actor);
-    text_printf(&t, ",\"at\":\"%lld\",\"deadline\":\"%llu\",\"note\":", (long long)cmd->at.ns,
-                (unsigned long long)deadline);
+    text_printf(&t, ",\"at\":\"%lld\",\"deadline\":\"%lld\",\"note\":", (long long)cmd->at.ns,
+                (long long)cmd->rollout_begun.deadline.ns);
     text_add_json(&t, p->note);
     text_add_char(&t, '}');
     return text_take(&t);
 }
 
-static int check_start(const struct cluster *c, const struct command *cmd, const json_t *set,
-                       const struct named *nodes, struct proposal *p, uint64_t *deadline, struct err *e)
+static int check_start(const struct cluster *c, const struct command *cmd, const struct named *nodes,
+                       struct proposal *p, struct err *e)
 {
-    int rc = find_baseline(c, set, &p->was, e);
+    const struct rollout_start_command *says = &cmd->rollout_begun;
+    int rc = find_baseline(c, says->class, &p->was, e);
     if (rc == 0)
         rc = check_no_rollout(p->was, e);
     if (rc < 0)
         return rc;
     p->class = p->was->b.class;
-    if (record_time(set, "deadline", deadline, e) < 0)
-        return -EINVAL;
-    if (*deadline <= (uint64_t)cmd->at.ns)
+    if (says->deadline.ns <= cmd->at.ns)
         return err_set(e, -EINVAL, "the deadline of a rollout lies in the future");
     rc = check_rollout_nodes(c, p->class, nodes, e);
     if (rc == 0)
-        rc = find_target(c, set, p, e);
+        rc = find_target(c, says, p, e);
     if (rc == 0 && fingerprint_equal(&p->to->id, &p->was->b.listing->id))
         rc = err_set(e, -EINVAL, "the rollout leads to what the baseline says already");
     return rc;
 }
 
-static int decide_start(const struct cluster *c, const struct command *cmd, const json_t *set,
-                        struct decision *d, struct err *e)
+static int decide_start(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
     struct named named;
     struct proposal p = {.note = cmd->reason ? cmd->reason : ""};
-    uint64_t deadline = 0;
     int rc = decide_find_named(c, cmd, 0, true, &named, e);
     CLEANUP_FREE struct member **nodes = named.nodes;
     if (rc == 0)
-        rc = check_start(c, cmd, set, &named, &p, &deadline, e);
+        rc = check_start(c, cmd, &named, &p, e);
     if (rc == 0)
         rc = add_list(c, p.to, d, e);
     if (rc < 0)
         return rc;
     CLEANUP_FREE char *folded = members_fold(named.nodes, named.n);
-    CLEANUP_FREE char *rollout = rollout_json(&p, cmd, folded, deadline);
+    CLEANUP_FREE char *rollout = rollout_json(&p, cmd, folded);
     decision_add(d, "baseline/", p.class, same_version(&p.was->b, rollout));
     for (size_t i = 0; i < named.n; i++)
         decision_note(d, NULL, named.nodes[i]);
@@ -425,9 +413,9 @@ static int decide_start(const struct cluster *c, const struct command *cmd, cons
     return 0;
 }
 
-static int find_rollout(const struct cluster *c, const json_t *set, struct proposal *p, struct err *e)
+static int find_rollout(const struct cluster *c, const char *class, struct proposal *p, struct err *e)
 {
-    int rc = find_baseline(c, set, &p->was, e);
+    int rc = find_baseline(c, class, &p->was, e);
     if (rc < 0)
         return rc;
     p->class = p->was->b.class;
@@ -443,11 +431,11 @@ static void note_rollout(const struct rollout *r, struct decision *d)
     hostlist_add_all(&d->changed, &r->nodes);
 }
 
-static int decide_rollout_accept(const struct cluster *c, const struct command *cmd, const json_t *set,
-                                 struct decision *d, struct err *e)
+static int decide_rollout_accept(const struct cluster *c, const struct command *cmd, struct decision *d,
+                                 struct err *e)
 {
     struct proposal p = {0};
-    int rc = find_rollout(c, set, &p, e);
+    int rc = find_rollout(c, cmd->rollout_end.class, &p, e);
     if (rc < 0)
         return rc;
     p.note = cmd->reason && *cmd->reason ? cmd->reason : p.was->b.rollout->note;
@@ -455,11 +443,11 @@ static int decide_rollout_accept(const struct cluster *c, const struct command *
     return add_version(c, cmd, &p, ", rolled out", d, e);
 }
 
-static int decide_rollout_revert(const struct cluster *c, const struct command *cmd, const json_t *set,
-                                 struct decision *d, struct err *e)
+static int decide_rollout_revert(const struct cluster *c, const struct command *cmd, struct decision *d,
+                                 struct err *e)
 {
     struct proposal p = {.note = cmd->reason ? cmd->reason : ""};
-    int rc = find_rollout(c, set, &p, e);
+    int rc = find_rollout(c, cmd->rollout_end.class, &p, e);
     if (rc < 0)
         return rc;
     note_rollout(p.was->b.rollout, d);
@@ -481,14 +469,11 @@ int decide_baseline(const struct cluster *c, const struct command *cmd, struct d
         return rc;
     if (cmd->kind == COMMAND_BASELINE_ACCEPT)
         return decide_accept(c, cmd, d, e);
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    if (!set)
-        return -EINVAL;
     if (cmd->kind == COMMAND_BASELINE_REVERT)
-        return decide_revert(c, cmd, set, d, e);
+        return decide_revert(c, cmd, d, e);
     if (cmd->kind == COMMAND_ROLLOUT_START)
-        return decide_start(c, cmd, set, d, e);
+        return decide_start(c, cmd, d, e);
     if (cmd->kind == COMMAND_ROLLOUT_ACCEPT)
-        return decide_rollout_accept(c, cmd, set, d, e);
-    return decide_rollout_revert(c, cmd, set, d, e);
+        return decide_rollout_accept(c, cmd, d, e);
+    return decide_rollout_revert(c, cmd, d, e);
 }

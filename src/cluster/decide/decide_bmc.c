@@ -2,22 +2,35 @@
 /* BMC: what a BMC tells of its node by Redfish. */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
-/* {"bmcs":{NODE:LIST}}; null: it tells nothing any more. */
-static int note_bmc(const struct member *m, const json_t *o, struct decision *d, struct err *e)
+/* Give *out to components_fini, also after an error. */
+static int list_told(const struct bmc_news *news, struct components *out, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < news->n; i++) {
+        const struct component *one = &news->components[i];
+        rc = components_add(out, one->name, one->state, one->value, e);
+    }
+    return rc < 0 || news->n == 0 ? rc : bmc_check(out, e);
+}
+
+static int note_bmc(const struct member *m, const struct bmc_news *news, struct decision *d, struct err *e)
 {
     struct components list = {0};
     struct text t = {0};
-    int rc = json_is_null(o) ? 0 : bmc_read(o, &list, e);
-    const struct fingerprint id = components_fingerprint(&list);
-    bool is_known = list.n ? m->bmc && fingerprint_equal(&m->bmc->id, &id) : !m->bmc;
-    if (rc == 0 && !is_known) {
-        if (list.n)
+    int rc = list_told(news, &list, e);
+    if (rc == 0) {
+        const struct fingerprint id = components_fingerprint(&list);
+        bool is_known = list.n ? m->bmc && fingerprint_equal(&m->bmc->id, &id) : !m->bmc;
+        if (!is_known && list.n)
             components_format(&list, &t);
-        decision_add(d, "bmc/", m->name, list.n ? text_take(&t) : NULL);
-        hostlist_add(&d->changed, m->name);
+        if (!is_known) {
+            decision_add(d, "bmc/", m->name, list.n ? text_take(&t) : NULL);
+            hostlist_add(&d->changed, m->name);
+        }
     }
     components_fini(&list);
     return rc < 0 ? err_wrap(e, -EINVAL, "node \"%s\"", m->name) : 0;
@@ -26,18 +39,12 @@ static int note_bmc(const struct member *m, const json_t *o, struct decision *d,
 int decide_bmc(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                struct err *e)
 {
-    static const char *const keys[] = {"bmcs"};
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    const json_t *all = json_object_get(set, "bmcs");
-    if (!set || json_only_keys(set, keys, 1, e) < 0)
-        return -EINVAL;
-    if (!json_is_object(all))
-        return err_set(e, -EINVAL, "\"bmcs\" is no object");
+    const struct bmc_command *says = &cmd->bmc;
+    assert(says->n == cmd->nodes->n);
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
-        const json_t *o = json_object_get(all, cmd->nodes->names[i]);
         d->next = i + 1;
-        if (m && m->listed && o && note_bmc(m, o, d, e) < 0)
+        if (m && m->listed && note_bmc(m, &says->bmcs[i], d, e) < 0)
             return -EINVAL;
     }
     if (d->n_ops)

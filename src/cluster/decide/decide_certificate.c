@@ -3,8 +3,7 @@
  * Who has a certificate: tokens with which machines join, and the records of what was made.
  *
  * The number and the key of a certificate are known before it is given away, so they are committed with the
- * word that lets it be made; what was not committed is never given to anybody. `set` of a command has the
- * terms: {"serial","key","role","from","until"}, and of CERTIFICATE also "subject".
+ * word that lets it be made; what was not committed is never given to anybody.
  *
  * A node has one certificate: when it joins, all before it end, also those that no record has. One that it
  * asks for by RENEW is the second one until it comes with it; then the first one ends.
@@ -13,6 +12,7 @@
 
 #include "base/network.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,6 +30,14 @@ struct edit {
     struct holder h;
     struct made made[CERTIFICATES_EACH_MAX + 1];
 };
+
+/* What is not said of it is empty. */
+static struct made made_of(const struct certificate_terms *t)
+{
+    struct made m = {.serial = t->serial, .key = t->key, .from = t->from, .until = t->until};
+    memcpy(m.role, t->role, sizeof m.role);
+    return m;
+}
 
 static char *subject_of_node(const char *name)
 {
@@ -135,12 +143,9 @@ static void sweep_holder(void *arg, const struct holder *h)
 static int decide_create(const struct cluster *c, const struct command *cmd, struct decision *d,
                          struct err *e)
 {
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    const char *subject;
-    struct made m;
+    const char *subject = cmd->certificate.subject;
+    struct made m = made_of(&cmd->certificate.terms);
     struct edit x;
-    if (!set || json_take_string(set, "subject", &subject, e) < 0 || terms_read(set, &m, e) < 0)
-        return -EINVAL;
     CLEANUP_FREE char *by = mem_dup(cmd->actor);
     m.by = by;
     m.at = cmd->at;
@@ -200,13 +205,10 @@ static int decide_renew(const struct cluster *c, const struct command *cmd, stru
 {
     const char *name = cmd->nodes->names[0];
     const struct member *m = cluster_find(c, name);
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
     CLEANUP_FREE char *subject = subject_of_node(name), *by = mem_dup(cmd->actor);
     char before[] = "before";
-    struct made next, of;
+    struct made next = made_of(&cmd->renew.next), of = made_of(&cmd->renew.of);
     struct edit x;
-    if (!set || terms_read(set, &next, e) < 0 || terms_read(json_object_get(set, "of"), &of, e) < 0)
-        return -EINVAL;
     if (!m || !m->listed)
         return err_set(e, -EACCES,
                        "node \"%s\" is in no configuration file, so its certificate is not renewed", name);
@@ -234,15 +236,12 @@ static int decide_renew(const struct cluster *c, const struct command *cmd, stru
 }
 
 /* It came with the next one: it has it, and those before end. */
-static int decide_used(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+static int decide_used(const struct cluster *c, const struct command *cmd, struct decision *d)
 {
     const char *name = cmd->nodes->names[0];
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
     CLEANUP_FREE char *subject = subject_of_node(name);
-    uint64_t serial;
+    uint64_t serial = cmd->used.serial;
     struct edit x;
-    if (!set || record_hex(set, "serial", &serial, e) < 0)
-        return -EINVAL;
     edit_begin(c, subject, cmd->at, &x);
     if (serial <= x.h.least || cluster_certificate_judge(c, subject, serial, NULL) < 0)
         return 0;
@@ -292,19 +291,17 @@ static uint64_t revoke_least(const struct edit *x, bool controller)
     return next ? next : 1;
 }
 
-static int decide_certificate_revoke(const char *subject, const json_t *set, const struct command *cmd,
-                                     char *why, struct edit *x, struct text *said, struct err *e)
+static int decide_certificate_revoke(const char *subject, const struct command *cmd, char *why,
+                                     struct edit *x, struct text *said, struct err *e)
 {
-    uint64_t serial;
+    uint64_t serial = cmd->revoke.serial;
     bool controller = strncmp(subject, "controller:", strlen("controller:")) == 0;
-    if (!json_object_get(set, "serial")) {
+    if (!cmd->revoke.one) {
         edit_revoke_below(x, revoke_least(x, controller), cmd->at, why);
         text_printf(said, "every certificate of %s that was made before%s: %s", subject,
                     controller ? " the one in use" : "", cmd->reason);
         return 0;
     }
-    if (record_hex(set, "serial", &serial, e) < 0)
-        return -EINVAL;
     if (strncmp(subject, "operator:", strlen("operator:")) != 0)
         return err_set(e, -EINVAL, "one certificate alone can be revoked of operators; of %s all are",
                        subject);
@@ -317,14 +314,12 @@ static int decide_certificate_revoke(const char *subject, const json_t *set, con
 static int decide_revoke(const struct cluster *c, const struct command *cmd, struct decision *d,
                          struct err *e)
 {
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    const char *name = cmd->nodes && cmd->nodes->n ? cmd->nodes->names[0] : NULL, *given = NULL;
+    const char *name = cmd->nodes && cmd->nodes->n ? cmd->nodes->names[0] : NULL;
     CLEANUP_TEXT struct text why = {0};
     struct text said = {0};
     struct edit x;
-    if (!set || (!name && json_take_string(set, "subject", &given, e) < 0))
-        return -EINVAL;
-    CLEANUP_FREE char *subject = name ? subject_of_node(name) : mem_dup(given);
+    assert(name || cmd->revoke.subject);
+    CLEANUP_FREE char *subject = name ? subject_of_node(name) : mem_dup(cmd->revoke.subject);
     int rc = decide_check_reason(cmd->reason, e);
     if (rc == 0 && !cluster_holder(c, subject) && !(name && cluster_find(c, name)))
         rc = err_set(e, -ENOENT, "no certificate of %s is known", subject);
@@ -332,7 +327,7 @@ static int decide_revoke(const struct cluster *c, const struct command *cmd, str
         return rc;
     text_printf(&why, "%s: %s", cmd->actor, cmd->reason);
     edit_begin(c, subject, cmd->at, &x);
-    rc = decide_certificate_revoke(subject, set, cmd, why.s, &x, &said, e);
+    rc = decide_certificate_revoke(subject, cmd, why.s, &x, &said, e);
     if (rc == 0)
         edit_put(&x, subject, d);
     if (rc == 0 && name)
@@ -361,75 +356,62 @@ static void drop_expired_tokens(const struct cluster *c, struct wall now, struct
             decision_add(d, "token/", t->hash, NULL);
 }
 
-/* What a token may do beside letting one of its nodes join once: {"again","count","from","uuid"}, which may
- * all be absent. `from` is addresses, as network.h reads them. */
-static int token_terms(const json_t *set, struct text *record, struct err *e)
+/* What a token may do beside letting one of its nodes join once. */
+static int write_token(const struct command *cmd, const char *nodes, struct text *t, struct err *e)
 {
-    const char *from = NULL, *uuid = NULL;
-    uint64_t count = 1;
-    bool again = false;
-    if (json_take_bool(set, "again", &again, e) == -EINVAL ||
-        json_take_u64(set, "count", TOKEN_COUNT_MAX, &count, e) == -EINVAL ||
-        json_take_string(set, "from", &from, e) == -EINVAL ||
-        json_take_string(set, "uuid", &uuid, e) == -EINVAL)
-        return -EINVAL;
-    if (count == 0)
+    const struct token_create_command *says = &cmd->token_made;
+    if (says->count == 0)
         return err_set(e, -EINVAL, "a token with which nobody may join");
-    if (from && network_check(from, e) < 0)
+    if (says->from && network_check(says->from, e) < 0)
         return -EINVAL;
-    text_printf(record, ",\"count\":%llu", (unsigned long long)count);
-    if (again)
-        text_add(record, ",\"again\":true");
-    if (from) {
-        text_add(record, ",\"from\":");
-        text_add_json(record, from);
+    text_add(t, "{\"nodes\":");
+    text_add_json(t, nodes);
+    text_add(t, ",\"by\":");
+    text_add_json(t, cmd->actor);
+    text_printf(t, ",\"expires\":\"%lld\"", (long long)says->expires.ns);
+    text_printf(t, ",\"count\":%llu", (unsigned long long)says->count);
+    if (says->again)
+        text_add(t, ",\"again\":true");
+    if (says->from) {
+        text_add(t, ",\"from\":");
+        text_add_json(t, says->from);
     }
-    if (uuid) {
-        text_add(record, ",\"uuid\":");
-        text_add_json(record, uuid);
+    if (says->uuid) {
+        text_add(t, ",\"uuid\":");
+        text_add_json(t, says->uuid);
     }
+    text_add_char(t, '}');
     return 0;
 }
 
-static void token_say(const json_t *set, struct text *t)
+static char *token_text(const struct token_create_command *says, const char *nodes)
 {
-    uint64_t count = 1;
-    const char *from, *uuid;
-    json_take_u64(set, "count", TOKEN_COUNT_MAX, &count, NULL);
-    text_printf(t, ", for %llu to join", (unsigned long long)count);
-    if (json_is_true(json_object_get(set, "again")))
-        text_add(t, ", also where a certificate is valid");
-    if (json_take_string(set, "from", &from, NULL) == 0)
-        text_printf(t, ", from %s", from);
-    if (json_take_string(set, "uuid", &uuid, NULL) == 0)
-        text_printf(t, ", as the machine %s", uuid);
+    char until[32];
+    struct text t = {0};
+    text_printf(&t, "a token for %s, until %s", nodes, wall_format(says->expires, until));
+    text_printf(&t, ", for %llu to join", (unsigned long long)says->count);
+    if (says->again)
+        text_add(&t, ", also where a certificate is valid");
+    if (says->from)
+        text_printf(&t, ", from %s", says->from);
+    if (says->uuid)
+        text_printf(&t, ", as the machine %s", says->uuid);
+    return text_take(&t);
 }
 
 static int decide_token_create(const struct cluster *c, const struct command *cmd, struct decision *d,
                                struct err *e)
 {
-    CLEANUP_JSON json_t *set = cmd->set ? record_object(cmd->set, e) : json_object();
+    const struct token_create_command *says = &cmd->token_made;
     CLEANUP_TEXT struct text t = {0};
-    char until[32];
-    if (!set)
-        return -EINVAL;
     if (!cmd->nodes || cmd->nodes->n == 0)
         return err_set(e, -EINVAL, "for which nodes? A token names them");
     drop_expired_tokens(c, cmd->at, d);
     CLEANUP_FREE char *nodes = hostlist_fold((const char *const *)cmd->nodes->names, cmd->nodes->n);
-    text_add(&t, "{\"nodes\":");
-    text_add_json(&t, nodes);
-    text_add(&t, ",\"by\":");
-    text_add_json(&t, cmd->actor);
-    text_printf(&t, ",\"expires\":\"%lld\"", (long long)cmd->expires.ns);
-    if (token_terms(set, &t, e) < 0)
+    if (write_token(cmd, nodes, &t, e) < 0)
         return -EINVAL;
-    text_add_char(&t, '}');
-    struct text said = {0};
-    text_printf(&said, "a token for %s, until %s", nodes, wall_format(cmd->expires, until));
-    token_say(set, &said);
-    decision_add(d, "token/", cmd->token, text_take(&t));
-    d->text = text_take(&said);
+    decision_add(d, "token/", says->hash, text_take(&t));
+    d->text = token_text(says, nodes);
     return 0;
 }
 
@@ -441,12 +423,10 @@ static bool list_has(const struct hostlist *h, const char *name)
     return false;
 }
 
-/* What the token asks of the machine beside its name; set has its address, and the UUID that it says. */
-static int check_machine(const json_t *o, const json_t *set, struct err *e)
+/* What the token asks of the machine beside its name. */
+static int check_machine(const json_t *o, const struct token_use_command *says, struct err *e)
 {
-    const char *from, *uuid, *address = "", *said = "";
-    json_take_string(set, "address", &address, NULL);
-    json_take_string(set, "machine", &said, NULL);
+    const char *from, *uuid, *address = says->address, *said = says->machine;
     if (json_take_string(o, "from", &from, NULL) == 0 && !network_has(from, address))
         return err_set(e, -EACCES, "the token is not for machines at %s",
                        *address ? address : "an unknown address");
@@ -457,8 +437,7 @@ static int check_machine(const json_t *o, const json_t *set, struct err *e)
 }
 
 /* nodes names the one machine that joins. */
-static int check_token(const struct token *t, const json_t *o, const struct command *cmd, const json_t *set,
-                       struct err *e)
+static int check_token(const struct token *t, const json_t *o, const struct command *cmd, struct err *e)
 {
     const char *nodes = "";
     if (!t || token_expires(t) <= cmd->at.ns)
@@ -468,7 +447,7 @@ static int check_token(const struct token *t, const json_t *o, const struct comm
     const char *name = cmd->nodes->names[0];
     if (hostlist_parse(nodes, &allowed, NULL) < 0 || !list_has(&allowed, name))
         return err_set(e, -EACCES, "the token is not for node \"%s\"", name);
-    return check_machine(o, set, e);
+    return check_machine(o, &cmd->token_use, e);
 }
 
 /* One that was in service and has no record has a certificate of before there were records. */
@@ -503,15 +482,13 @@ static char *token_used(const json_t *o)
 
 /* The certificate that the node gets, and the end of all before it. */
 static int node_join(const struct cluster *c, const struct command *cmd, const json_t *token,
-                     const json_t *set, struct decision *d, struct err *e)
+                     struct decision *d, struct err *e)
 {
     const char *name = cmd->nodes->names[0], *by = "";
     json_take_string(token, "by", &by, NULL);
     CLEANUP_FREE char *subject = subject_of_node(name), *whose = mem_dup(by);
-    struct made m;
+    struct made m = made_of(&cmd->token_use.terms);
     struct edit x;
-    if (terms_read(set, &m, e) < 0)
-        return -EINVAL;
     if (!json_is_true(json_object_get(token, "again")) && check_free(c, name, subject, cmd->at, e) < 0)
         return -EEXIST;
     m.by = whose;
@@ -533,14 +510,14 @@ static int node_join(const struct cluster *c, const struct command *cmd, const j
 static int decide_token_use(const struct cluster *c, const struct command *cmd, struct decision *d,
                             struct err *e)
 {
-    const struct token *t = cluster_token(c, cmd->token);
+    const char *hash = cmd->token_use.hash;
+    const struct token *t = cluster_token(c, hash);
     CLEANUP_JSON json_t *o = t ? json_read(t->value, strlen(t->value), NULL) : NULL;
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    int rc = set ? check_token(t, o, cmd, set, e) : -EINVAL;
+    int rc = check_token(t, o, cmd, e);
     if (rc == 0)
-        rc = node_join(c, cmd, o, set, d, e);
+        rc = node_join(c, cmd, o, d, e);
     if (rc == 0)
-        decision_add(d, "token/", cmd->token, token_used(o));
+        decision_add(d, "token/", hash, token_used(o));
     return rc;
 }
 
@@ -558,7 +535,7 @@ static const struct token *token_called(const struct cluster *c, const char *id)
 static int decide_token_end(const struct cluster *c, const struct command *cmd, struct decision *d,
                             struct err *e)
 {
-    const struct token *t = token_called(c, cmd->token);
+    const struct token *t = token_called(c, cmd->token_ended.id);
     uint64_t count = 1;
     const char *nodes = "", *by = "";
     struct text said = {0};
@@ -566,13 +543,14 @@ static int decide_token_end(const struct cluster *c, const struct command *cmd, 
     if (rc < 0)
         return rc;
     if (!t)
-        return err_set(e, -ENOENT, "no token %.40s: it was used up or ended, or there was none", cmd->token);
+        return err_set(e, -ENOENT, "no token %.40s: it was used up or ended, or there was none",
+                       cmd->token_ended.id);
     CLEANUP_JSON json_t *o = json_read(t->value, strlen(t->value), NULL);
     json_take_string(o, "nodes", &nodes, NULL);
     json_take_string(o, "by", &by, NULL);
     json_take_u64(o, "count", TOKEN_COUNT_MAX, &count, NULL);
-    text_printf(&said, "token %s for %s, made by %s, with which %llu could still join: %s", cmd->token, nodes,
-                by, (unsigned long long)count, cmd->reason);
+    text_printf(&said, "token %s for %s, made by %s, with which %llu could still join: %s",
+                cmd->token_ended.id, nodes, by, (unsigned long long)count, cmd->reason);
     decision_add(d, "token/", t->hash, NULL);
     d->text = text_take(&said);
     return 0;
@@ -589,7 +567,7 @@ int decide_certificate(const struct cluster *c, const struct command *cmd, struc
     if (cmd->kind == COMMAND_CERTIFICATE_RENEW)
         return decide_renew(c, cmd, d, e);
     if (cmd->kind == COMMAND_CERTIFICATE_USED)
-        return decide_used(c, cmd, d, e);
+        return decide_used(c, cmd, d);
     if (cmd->kind == COMMAND_CERTIFICATE_REVOKE)
         return decide_revoke(c, cmd, d, e);
     return decide_create(c, cmd, d, e);

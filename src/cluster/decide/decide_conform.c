@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands of conformance come to. What a command carries beside its nodes stands in `set`;
- * names of components have ", " between, times are nanoseconds as a decimal string:
- *
- *   SEEN            {"fingerprint", "named", "count"}: all nodes had the same fingerprint before, too
- *   DRIFT, PERSISTS {"class", "version", "expected", "actual", "severity", "named", "count", "boots"}; boots
- *                   has one boot id for each node, in the order of the nodes. DRIFT on a node that is
- *                   drifted already rewrites what drifted and keeps since when, the boot and the state,
- *                   and makes the claim that is due and was not made. With "braked":true only sensitive
- *                   nodes are claimed: so many drift at once that it may be nobody's fault
- *   RESTORED, OVERDUE  nothing, or {"version"}: of the baseline that the nodes were compared with
- *   REBOOT          {"boots"}
- *   APPROVE         nothing. A node of which nothing says what it should be (unlisted, or of a class without
- *                   a baseline) is released though it is not remedied, for a reason that is given
- *   BASELINE_ACCEPT nothing; the one node shows what is right
- *   BASELINE_REVERT {"class", "version"}
- *   ROLLOUT_START   {"class", "node", "deadline"}: or "version" in the place of "node"; `nodes` may be either
- *   ROLLOUT_ACCEPT, ROLLOUT_REVERT  {"class"}
- *   EFFECT          {"key", "done"}
+ * What the commands of conformance come to (command_conform.h).
  *
  * A claim that DRIFT, PERSISTS or OVERDUE makes is one record for all nodes of the command, and is
  * written with the first part of it; a node whose own record comes with a later part is held already
@@ -29,6 +12,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,22 +32,8 @@ static void say_components(const char *named, uint32_t count, struct text *t)
 
 enum { SEEN_PART_BYTES = 512 << 10 }; /* a batch has 1 MiB, and one history 70 KB at most */
 
-struct sight {
-    struct fingerprint id;
-    const char *named;
-    uint64_t count;
-};
-
-static int read_sight(const json_t *set, struct sight *s, struct err *e)
-{
-    if (record_fingerprint(set, "fingerprint", &s->id, e) < 0 || record_named(set, &s->named, e) < 0 ||
-        json_take_u64(set, "count", UINT32_MAX, &s->count, e) < 0)
-        return -EINVAL;
-    return 0;
-}
-
 /* The history with what the member was last seen with before it. */
-static char *history_after(const struct member *m, const struct sight *s)
+static char *history_after(const struct member *m, const struct seen_command *s)
 {
     char hex[FINGERPRINT_HEX + 1];
     if (!m->seen)
@@ -73,14 +43,14 @@ static char *history_after(const struct member *m, const struct sight *s)
     text_printf(&t, "[{\"fingerprint\":\"%s\",\"since\":\"%lld\",\"named\":",
                 fingerprint_format(&m->seen->id, hex), (long long)m->seen_since.ns);
     text_add_json(&t, s->named);
-    text_printf(&t, ",\"count\":%u}%s%s", (unsigned)s->count, strcmp(old, "[]") == 0 ? "" : ",", old + 1);
+    text_printf(&t, ",\"count\":%u}%s%s", s->count, strcmp(old, "[]") == 0 ? "" : ",", old + 1);
     CLEANUP_JSON json_t *history = json_read(t.s, t.len, NULL);
     while (json_array_size(history) > SEEN_KEPT_MAX)
         json_array_remove(history, json_array_size(history) - 1);
     return json_write(history);
 }
 
-static char *seen_record(const struct member *m, const struct sight *s, struct wall at)
+static char *seen_record(const struct member *m, const struct seen_command *s, struct wall at)
 {
     char hex[FINGERPRINT_HEX + 1];
     CLEANUP_FREE char *history = history_after(m, s);
@@ -90,7 +60,7 @@ static char *seen_record(const struct member *m, const struct sight *s, struct w
     return text_take(&t);
 }
 
-static char *sight_text(const struct member *m, const struct sight *s)
+static char *sight_text(const struct member *m, const struct seen_command *s)
 {
     struct text t = {0};
     if (m->seen) {
@@ -98,7 +68,7 @@ static char *sight_text(const struct member *m, const struct sight *s)
         text_add(&t, " -> ");
         fingerprint_say(&s->id, &t);
         text_add(&t, s->count ? ": " : "");
-        say_components(s->named, (uint32_t)s->count, &t);
+        say_components(s->named, s->count, &t);
     } else {
         text_add(&t, "first seen with ");
         fingerprint_say(&s->id, &t);
@@ -109,19 +79,18 @@ static char *sight_text(const struct member *m, const struct sight *s)
 int decide_seen(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                 struct err *e)
 {
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    struct sight s;
-    if (!set || read_sight(set, &s, e) < 0)
+    const struct seen_command *s = &cmd->seen;
+    if (record_named_check(s->named, e) < 0)
         return -EINVAL;
     size_t bytes = 0;
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX && bytes < SEEN_PART_BYTES; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
         d->next = i + 1;
-        if (!m || (m->seen && fingerprint_equal(&m->seen->id, &s.id)))
+        if (!m || (m->seen && fingerprint_equal(&m->seen->id, &s->id)))
             continue;
         if (!d->text)
-            d->text = sight_text(m, &s);
-        char *record = seen_record(m, &s, cmd->at);
+            d->text = sight_text(m, s);
+        char *record = seen_record(m, s, cmd->at);
         bytes += strlen(record);
         decision_add(d, "seen/", m->name, record);
         decision_note(d, NULL, m);
@@ -134,26 +103,29 @@ int decide_seen(const struct cluster *c, const struct command *cmd, size_t from,
 /* A command's finding. */
 struct found {
     struct drift drift;
-    const json_t *boots;
-    bool braked;
+    const struct drift_command *says;
 };
 
-static int read_boots(const json_t *set, const struct command *cmd, const json_t **out, struct err *e)
+static int check_boots(const struct command *cmd, const struct boot_id *boots, size_t n, struct err *e)
 {
-    *out = json_object_get(set, "boots");
-    if (!json_is_array(*out) || json_array_size(*out) != cmd->nodes->n)
-        return err_set(e, -EINVAL, "\"boots\" is no array with a boot id for each node");
-    for (size_t i = 0; i < cmd->nodes->n; i++) {
-        const char *boot = json_string_value(json_array_get(*out, i));
-        if (!boot || !boot_ok(boot))
-            return err_set(e, -EINVAL, "\"%.80s\" is no boot id", boot ? boot : "");
-    }
+    assert(n == cmd->nodes->n);
+    for (size_t i = 0; i < n; i++)
+        if (!boot_ok(boots[i].id))
+            return err_set(e, -EINVAL, "\"%s\" is no boot id", boots[i].id);
     return 0;
 }
 
-static const char *boot_of(const json_t *boots, size_t i)
+/* *out is the caller's to give to drift_fini. */
+static void take_found(const struct drift_command *says, struct found *out)
 {
-    return json_string_value(json_array_get(boots, i));
+    *out = (struct found){.says = says,
+                          .drift = {.class = mem_dup(says->class),
+                                    .version = says->version,
+                                    .expected = says->expected,
+                                    .actual = says->actual,
+                                    .severity = says->severity,
+                                    .named = mem_dup(says->named),
+                                    .count = says->count}};
 }
 
 /* False when the finding is of the past. */
@@ -210,7 +182,7 @@ static void claim_drifted(const struct cluster *c, const struct command *cmd, co
     for (size_t i = 0; i < cmd->nodes->n; i++) {
         struct member *m = cluster_find(c, cmd->nodes->names[i]);
         if (decide_conform_applies(c, cmd, found, m) && cluster_drift_drains(c, m, found->severity) &&
-            (!f->braked || m->spec.sensitive) && !member_held_by(m, CLAIM_DRIFT))
+            (!f->says->braked || m->spec.sensitive) && !member_held_by(m, CLAIM_DRIFT))
             fresh.nodes[fresh.n++] = m;
     }
     if (fresh.n == 0)
@@ -260,7 +232,7 @@ static void decide_found(const struct cluster *c, const struct command *cmd, con
         d->next = i + 1;
         if (!decide_conform_applies(c, cmd, &f->drift, m))
             continue;
-        const struct drift is = drift_after(cmd, &f->drift, m, boot_of(f->boots, i));
+        const struct drift is = drift_after(cmd, &f->drift, m, f->says->boots[i].id);
         put_drifted(c, m, &is, cmd, d, marks);
     }
     if (d->n_ops)
@@ -270,14 +242,15 @@ static void decide_found(const struct cluster *c, const struct command *cmd, con
 int decide_drift(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                  struct err *e)
 {
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
     struct found f;
-    if (!set || read_boots(set, cmd, &f.boots, e) < 0 || drift_read(set, &f.drift, e) < 0)
-        return -EINVAL;
-    f.braked = json_is_true(json_object_get(set, "braked"));
-    decide_found(c, cmd, &f, from, d);
+    take_found(&cmd->drift, &f);
+    int rc = check_boots(cmd, cmd->drift.boots, cmd->drift.n, e);
+    if (rc == 0)
+        rc = drift_check(&f.drift, e);
+    if (rc == 0)
+        decide_found(c, cmd, &f, from, d);
     drift_fini(&f.drift);
-    return 0;
+    return rc;
 }
 
 /* --- drift was remedied, or was not in time --------------------------------------------------- */
@@ -289,18 +262,8 @@ static void put_state(const struct member *m, enum drift_state state, struct dec
     decision_add(d, "drift/", m->name, drift_record(&is));
 }
 
-/* The version of the baseline that the nodes were compared with; 0 where the command does not say it. */
-static int read_version(const struct command *cmd, uint64_t *out, struct err *e)
-{
-    *out = 0;
-    if (!cmd->set)
-        return 0;
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    return !set || json_take_u64(set, "version", UINT32_MAX, out, e) < 0 ? -EINVAL : 0;
-}
-
 /* Its class's baseline is not the one any more that the node was compared with. */
-static bool is_of_the_past(const struct cluster *c, const struct member *m, uint64_t version)
+static bool is_of_the_past(const struct cluster *c, const struct member *m, uint32_t version)
 {
     const struct baseline *b = cluster_baseline(c, member_class(c, m)->name);
     return version && (!b || b->version != version);
@@ -375,12 +338,9 @@ static void decide_conform_restore(const struct cluster *c, const struct command
         decision_note(d, r->marks, m);
 }
 
-int decide_restored(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
-                    struct err *e)
+int decide_restored(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d)
 {
-    uint64_t version;
-    if (read_version(cmd, &version, e) < 0)
-        return -EINVAL;
+    uint32_t version = cmd->compared.version;
     CLEANUP_FREE bool *marks = mem_alloc(c->n), *released = mem_alloc(c->n);
     struct release r = {.marks = marks, .claims.nodes = released};
     for (size_t i = from; i < cmd->nodes->n; i++) {
@@ -395,12 +355,12 @@ int decide_restored(const struct cluster *c, const struct command *cmd, size_t f
     return 0;
 }
 
-static bool is_overdue(const struct cluster *c, const struct member *m, uint64_t version)
+static bool is_overdue(const struct cluster *c, const struct member *m, uint32_t version)
 {
     return m && member_drift(m) && member_drift(m)->state != DRIFT_REMEDIED && !is_of_the_past(c, m, version);
 }
 
-static void claim_overdue(const struct cluster *c, const struct command *cmd, uint64_t version,
+static void claim_overdue(const struct cluster *c, const struct command *cmd, uint32_t version,
                           struct decision *d, bool *marks)
 {
     CLEANUP_FREE struct member **nodes = mem_alloc((cmd->nodes->n + 1) * sizeof *nodes);
@@ -417,12 +377,9 @@ static void claim_overdue(const struct cluster *c, const struct command *cmd, ui
         decision_note(d, marks, fresh.nodes[i]);
 }
 
-int decide_overdue(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
-                   struct err *e)
+int decide_overdue(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d)
 {
-    uint64_t version;
-    if (read_version(cmd, &version, e) < 0)
-        return -EINVAL;
+    uint32_t version = cmd->compared.version;
     CLEANUP_FREE bool *marks = mem_alloc(c->n);
     if (from == 0)
         claim_overdue(c, cmd, version, d, marks);
@@ -519,16 +476,15 @@ static bool may_reboot(const struct cluster *c, const struct member *m, struct w
 int decide_reboot(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e)
 {
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    const json_t *boots;
-    if (!set || read_boots(set, cmd, &boots, e) < 0)
+    const struct boot_id *boots = cmd->reboot.boots;
+    if (check_boots(cmd, boots, cmd->reboot.n, e) < 0)
         return -EINVAL;
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
         d->next = i + 1;
-        if (!may_reboot(c, m, cmd->at) || cluster_reboot_wanted(m, boot_of(boots, i)))
+        if (!may_reboot(c, m, cmd->at) || cluster_reboot_wanted(m, boots[i].id))
             continue;
-        effect_reboot(c, m, boot_of(boots, i), cmd->at, d);
+        effect_reboot(c, m, boots[i].id, cmd->at, d);
         decision_note(d, NULL, m);
     }
     if (d->n_ops)

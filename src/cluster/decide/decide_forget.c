@@ -131,7 +131,6 @@ static void forget_node(const struct cluster *c, const struct member *m, struct 
     hostlist_add(&d->changed, m->name);
 }
 
-/* FORGET: set is not NULL when it is forced. */
 int decide_forget(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e)
 {
@@ -141,7 +140,7 @@ int decide_forget(const struct cluster *c, const struct command *cmd, size_t fro
     CLEANUP_FREE bool *marked = mem_alloc(c->n + 1);
     struct selection claims = {.nodes = marked};
     for (size_t i = 0; rc == 0 && i < named.n; i++)
-        rc = decide_forget_check(c, named.nodes[i], cmd->set, e);
+        rc = decide_forget_check(c, named.nodes[i], cmd->forget.force, e);
     if (rc < 0)
         return rc;
     size_t n = 0, ops = 0;

@@ -10,30 +10,29 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- MACHINE ---------------------------------------------------------------------------------- */
 
-/* {"machines":{NODE:{"machine","was"}}}. What is recorded stays, for that it is another machine is for
- * INSTANCE to say; but a surer name of the one that is recorded as `was` takes its place. */
-static int note_machine(const struct command *cmd, const struct member *m, const json_t *o,
+/* The machine that is recorded stays, since INSTANCE says that another one has the name; but a surer name of
+ * the one that is recorded as `was` takes its place. */
+static int note_machine(const struct command *cmd, const struct member *m, const struct machine_news *news,
                         struct decision *d, struct err *e)
 {
-    const char *name = json_string_value(json_object_get(o, "machine"));
-    const char *was = json_string_value(json_object_get(o, "was"));
     struct machine_record i = {.since = cmd->at};
-    if (!name || !machine_name_ok(name))
+    if (!machine_name_ok(news->machine))
         return err_set(e, -EINVAL, "node \"%s\": no name of a machine", m->name);
     if (m->machine) {
-        if (!was || strcmp(m->machine->machine, was) != 0)
+        if (strcmp(m->machine->machine, news->was) != 0)
             return 0;
         i = *m->machine;
     }
-    if (strcmp(i.machine, name) == 0)
+    if (strcmp(i.machine, news->machine) == 0)
         return 0;
-    memcpy(i.machine, name, strlen(name) + 1);
+    memcpy(i.machine, news->machine, sizeof i.machine);
     decision_add(d, "machine/", m->name, machine_record_write(&i));
     hostlist_add(&d->changed, m->name);
     return 0;
@@ -42,18 +41,12 @@ static int note_machine(const struct command *cmd, const struct member *m, const
 int decide_machine(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e)
 {
-    static const char *const keys[] = {"machines"};
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    const json_t *all = json_object_get(set, "machines");
-    if (!set || json_only_keys(set, keys, 1, e) < 0)
-        return -EINVAL;
-    if (!json_is_object(all))
-        return err_set(e, -EINVAL, "\"machines\" is no object");
+    const struct machine_command *says = &cmd->machine;
+    assert(says->n == cmd->nodes->n);
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);
-        const json_t *o = json_object_get(all, cmd->nodes->names[i]);
         d->next = i + 1;
-        if (m && m->listed && o && note_machine(cmd, m, o, d, e) < 0)
+        if (m && m->listed && note_machine(cmd, m, &says->machines[i], d, e) < 0)
             return -EINVAL;
     }
     if (d->n_ops)
@@ -64,35 +57,27 @@ int decide_machine(const struct cluster *c, const struct command *cmd, size_t fr
 /* --- INSTANCE --------------------------------------------------------------------------------- */
 
 struct instance {
-    const char *was, *is;
-    bool act, examine; /* examine: a remedy may have been carried out on it that nobody verified */
+    const struct instance_command *says;
     struct repair_wish wish;
-    const json_t *keep;
 };
 
-static int read_instance(const json_t *set, struct instance *x, struct err *e)
+static int check_instance(const struct instance_command *says, struct instance *x, struct err *e)
 {
-    static const char *const keys[] = {"was",  "is",       "act",        "examine",
-                                       "boot", "instance", "deadline_s", "keep"};
-    *x = (struct instance){.wish = {.problem = "new_instance"}};
-    x->keep = json_object_get(set, "keep");
-    if (json_only_keys(set, keys, 8, e) < 0 || json_take_string(set, "was", &x->was, e) < 0 ||
-        json_take_string(set, "is", &x->is, e) < 0 || json_take_bool(set, "act", &x->act, e) < 0 ||
-        json_take_bool(set, "examine", &x->examine, e) < 0 || record_boot(set, x->wish.boot, e) < 0 ||
-        record_hex(set, "instance", &x->wish.instance, e) < 0 ||
-        (json_object_get(set, "deadline_s") &&
-         json_take_u64(set, "deadline_s", INT32_MAX, &x->wish.deadline_s, e) < 0))
-        return -EINVAL;
-    x->wish.step = x->examine ? STEP_EXAMINE : STEP_PROVISION;
-    if (!machine_name_ok(x->is) || strcmp(x->is, x->was) == 0)
-        return err_set(e, -EINVAL, "\"%.80s\" is no other machine than \"%.80s\"", x->is, x->was);
-    return json_is_array(x->keep) ? 0 : err_set(e, -EINVAL, "\"keep\" is no array");
+    *x = (struct instance){.says = says,
+                           .wish = {.step = says->examine ? STEP_EXAMINE : STEP_PROVISION,
+                                    .problem = "new_instance",
+                                    .instance = says->instance,
+                                    .deadline_s = says->deadline_s}};
+    memcpy(x->wish.boot, says->boot, sizeof x->wish.boot);
+    if (!machine_name_ok(says->is) || strcmp(says->is, says->was) == 0)
+        return err_set(e, -EINVAL, "\"%.80s\" is no other machine than \"%.80s\"", says->is, says->was);
+    return decide_check_boot(says->boot, e);
 }
 
 /* What a person put where it is, and what nothing follows from. */
 static bool decide_machine_stays(const struct instance *x, const struct repair *r)
 {
-    return !x->act || r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE ||
+    return !x->says->act || r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE ||
            r->step == STEP_RETIRED;
 }
 
@@ -105,14 +90,14 @@ static int go_on(const struct cluster *c, const struct command *cmd, const struc
     repair_copy(&r, member_repair(m));
     int rc = 0;
     if (decide_machine_stays(x, &r)) {
-        repair_forget(&r, x->keep);
+        repair_forget(&r, x->says->keep, x->says->n);
         repair_note(&r, cmd, why);
         text_printf(said, "; it stays at %s", step_name(r.step));
     } else {
         text_printf(said, "; %s -> %s", step_name(r.step), step_name(x->wish.step));
         entry_fields_move(&d->fields, r.step, x->wish.step);
         rc = repair_leave(c, m, &r, cmd->at, true, d, e);
-        repair_forget(&r, x->keep);
+        repair_forget(&r, x->says->keep, x->says->n);
         repair_forget_notes(&r);
         repair_enter(&r, x->wish.step, cmd->at, x->wish.deadline_s, why);
         memcpy(r.problem, x->wish.problem, sizeof r.problem);
@@ -137,10 +122,10 @@ static void decide_machine_begin(const struct cluster *c, const struct command *
         repair_leave(c, m, &r, cmd->at, true, d, NULL);
         repair_enter(&r, STEP_NONE, cmd->at, 0, why);
     }
-    repair_forget(&r, x->keep);
+    repair_forget(&r, x->says->keep, x->says->n);
     repair_forget_notes(&r);
     x->wish.why = why;
-    if (x->act && m->listed && m->admitted) {
+    if (x->says->act && m->listed && m->admitted) {
         entry_fields_move(&d->fields, repair_step_of(m), x->wish.step);
         repair_begin_with(cmd, m, &x->wish, &r, d);
         text_printf(said, "; %s (claim %s)", step_name(x->wish.step), cmd->claim);
@@ -154,27 +139,29 @@ int decide_instance(const struct cluster *c, const struct command *cmd, struct d
 {
     struct member *m;
     struct instance x;
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
+    const struct instance_command *says = &cmd->instance;
     int rc = decide_one(c, cmd, &m, e);
-    if (rc < 0 || !set || read_instance(set, &x, e) < 0)
-        return rc < 0 ? rc : -EINVAL;
+    if (rc == 0)
+        rc = check_instance(says, &x, e);
+    if (rc < 0)
+        return rc;
     const struct repair *r = member_repair(m);
-    if (m->machine && strcmp(m->machine->machine, x.is) == 0)
+    if (m->machine && strcmp(m->machine->machine, says->is) == 0)
         return 0;
-    if (!m->machine || strcmp(m->machine->machine, x.was) != 0)
-        return err_set(e, -EBUSY, "node \"%s\" was no machine with %s", m->name, x.was);
+    if (!m->machine || strcmp(m->machine->machine, says->was) != 0)
+        return err_set(e, -EBUSY, "node \"%s\" was no machine with %s", m->name, says->was);
     if (r && r->step == STEP_REPLACE)
         return err_set(e, -EBUSY, "node \"%s\" is being replaced", m->name);
     if (operation_begun_outside(c, m)) /* it may be done to the machine that is there now */
         return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
                        m->name);
-    if (machine_restless(m->machine, x.is, cmd->at))
+    if (machine_restless(m->machine, says->is, cmd->at))
         return err_set(e, -EBUSY, "node \"%s\" was another machine too often of late", m->name);
     struct machine_record now = *m->machine;
     CLEANUP_TEXT struct text why = {0}, said = {0};
-    machine_record_change(&now, x.is, cmd->at);
+    machine_record_change(&now, says->is, cmd->at);
     decision_add(d, "machine/", m->name, machine_record_write(&now));
-    text_printf(&why, "another machine has its name: %s, before it %s", x.is, x.was);
+    text_printf(&why, "another machine has its name: %s, before it %s", says->is, says->was);
     text_add(&said, why.s);
     forget_ailment(m, "another machine", &said, d);
     if (r)

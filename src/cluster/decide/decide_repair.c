@@ -312,15 +312,13 @@ static void take_examined(const struct repair_command *v, struct repair *r)
     r->inconclusive = v->inconclusive;
 }
 
-void repair_forget(struct repair *r, const json_t *keep)
+void repair_forget(struct repair *r, const struct remedy_name *keep, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < r->n_attempts; i++) {
         bool stays = false;
-        for (size_t k = 0; k < json_array_size(keep); k++) {
-            const char *remedy = json_string_value(json_array_get(keep, k));
-            stays = stays || (remedy && strcmp(r->attempts[i].remedy, remedy) == 0);
-        }
+        for (size_t k = 0; k < n; k++)
+            stays = stays || strcmp(r->attempts[i].remedy, keep[k].name) == 0;
         if (stays)
             r->attempts[kept++] = r->attempts[i];
         else
@@ -360,8 +358,9 @@ void forget_ailment(const struct member *m, const char *how, struct text *said, 
 static void forget_machine(const struct member *m, const char *machine, struct wall at, struct repair *r,
                            struct text *said, struct decision *d)
 {
-    CLEANUP_JSON json_t *keep = json_pack("[s]", r->remedy);
-    repair_forget(r, keep);
+    struct remedy_name keep;
+    memcpy(keep.name, r->remedy, sizeof keep.name);
+    repair_forget(r, &keep, 1);
     repair_forget_notes(r);
     forget_ailment(m, "replaced", said, d);
     if (!m->machine || (machine && strcmp(m->machine->machine, machine) == 0))

@@ -19,17 +19,11 @@ static void note_window(const struct command *cmd, const struct member *m, const
     hostlist_add(&d->changed, m->name);
 }
 
-/* {"by":"Slurm","why":"reservation root_1"}; why null: over. */
 int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e)
 {
-    static const char *const keys[] = {"by", "why"};
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
-    const char *by, *why = NULL;
-    if (!set || json_only_keys(set, keys, 2, e) < 0 || json_take_string(set, "by", &by, e) < 0)
-        return -EINVAL;
-    if (!json_is_null(json_object_get(set, "why")) &&
-        record_clause(set, "why", REASON_BYTES_MAX, &why, e) < 0)
+    const char *by = cmd->window.by, *why = cmd->window.why;
+    if (why && decide_check_clause("why", why, e) < 0)
         return -EINVAL;
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {
         const struct member *m = cluster_find(c, cmd->nodes->names[i]);

@@ -420,16 +420,18 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
     return 0;
 }
 
+static json_t *read_done(const char *done, struct err *e)
+{
+    return strcmp(done, "null") == 0 ? json_null() : json_read(done, strlen(done), e);
+}
+
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
-    CLEANUP_JSON json_t *set = record_object(cmd->set, e);
+    const char *key = cmd->effect.key;
     CLEANUP_TEXT struct text said = {0};
-    const char *key;
-    if (!set || json_take_string(set, "key", &key, e) < 0)
-        return -EINVAL;
-    json_t *done = json_object_get(set, "done");
+    CLEANUP_JSON json_t *done = read_done(cmd->effect.done, e);
     if (!done)
-        return err_set(e, -EINVAL, "\"done\" is missing");
+        return -EINVAL;
     CLEANUP_JSON json_t *o = effect_object(cluster_effect(c, key));
     int rc;
     if (strncmp(key, "effect/slurm.", 13) == 0)

@@ -109,17 +109,20 @@ int record_fingerprint(const json_t *o, const char *key, struct fingerprint *out
     return rc < 0 ? -EINVAL : 0;
 }
 
-int record_named(const json_t *o, const char **out, struct err *e)
+int record_named_check(const char *named, struct err *e)
 {
-    if (json_take_string(o, "named", out, e) < 0)
-        return -EINVAL;
-    size_t len = strlen(*out);
+    size_t len = strlen(named);
     if (len > DRIFT_NAMED_MAX * (COMPONENT_NAME_BYTES_MAX + 2))
         return err_set(e, -EINVAL, "named: %zu bytes of names", len);
     for (size_t i = 0; i < len; i++)
-        if ((*out)[i] < 0x20 || (*out)[i] > 0x7e)
-            return err_set(e, -EINVAL, "named: a byte 0x%02x in a name", (unsigned char)(*out)[i]);
+        if (named[i] < 0x20 || named[i] > 0x7e)
+            return err_set(e, -EINVAL, "named: a byte 0x%02x in a name", (unsigned char)named[i]);
     return 0;
+}
+
+int record_named(const json_t *o, const char **out, struct err *e)
+{
+    return json_take_string(o, "named", out, e) < 0 || record_named_check(*out, e) < 0 ? -EINVAL : 0;
 }
 
 struct past *member_past(struct member *m)

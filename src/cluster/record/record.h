@@ -27,13 +27,13 @@ int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e);
 int record_fingerprint(const json_t *o, const char *key, struct fingerprint *out, struct err *e);
 /* Names of components with ", " between, at most DRIFT_NAMED_MAX. */
 int record_named(const json_t *o, const char **out, struct err *e);
+int record_named_check(const char *named, struct err *e);
 int record_name_check(const char *name, struct err *e);
 /* Reads all of value as an object. NULL with a sentence. The caller owns it. */
 json_t *record_object(const char *value, struct err *e);
 
-/* What a drift record and the commands that find drift have in common: class, version, expected, actual,
- * severity, named and count. *out is the caller's to give to drift_fini after success. */
-int drift_read(const json_t *o, struct drift *out, struct err *e);
+/* Its class, version, severity and names can be written down. */
+int drift_check(const struct drift *d, struct err *e);
 void drift_fini(struct drift *d);
 char *drift_record(const struct drift *d);
 bool boot_ok(const char *boot);
@@ -45,8 +45,6 @@ int put_list(struct cluster *c, const char *hex, const char *value, struct err *
 int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e);
 
 int put_certificate(struct cluster *c, const char *subject, const char *value, struct err *e);
-/* The members serial, key, role, from and until. The rest of *out is empty. */
-int terms_read(const json_t *o, struct made *out, struct err *e);
 /* As the record; the caller frees it. */
 char *holder_record(const struct holder *h);
 
@@ -57,6 +55,8 @@ int put_bmc(struct cluster *c, const char *name, const char *value, struct err *
 /* Reads a list of what a BMC told, sorted. *out is the caller's to give to components_fini, also after an
  * error. */
 int bmc_read(const json_t *o, struct components *out, struct err *e);
+/* Sorts the list. -EINVAL with a sentence when it is not what a BMC may tell. */
+int bmc_check(struct components *out, struct err *e);
 int put_maintenance(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_window(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_override(struct cluster *c, const char *name, const char *value, struct err *e);

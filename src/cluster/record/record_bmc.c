@@ -5,16 +5,16 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
 enum { BMC_COMPONENTS_MAX = 16 };
 
-int bmc_read(const json_t *o, struct components *out, struct err *e)
+/* Sorts the list, too. */
+int bmc_check(struct components *out, struct err *e)
 {
-    static const char *const keys[] = {"components", "absent", "unknown"};
-    *out = (struct components){0};
-    if (json_only_keys(o, keys, 3, e) < 0 || components_parse(out, o, e) < 0 || components_sort(out, e) < 0)
+    if (components_sort(out, e) < 0)
         return -EINVAL;
     if (out->n == 0 || out->n > BMC_COMPONENTS_MAX)
         return err_set(e, -EINVAL, "%zu components; a BMC tells 1 to %d", out->n, BMC_COMPONENTS_MAX);
@@ -22,6 +22,15 @@ int bmc_read(const json_t *o, struct components *out, struct err *e)
         if (!component_is_redfish(out->list[i].name))
             return err_set(e, -EINVAL, "component %s is none that a BMC tells", out->list[i].name);
     return 0;
+}
+
+int bmc_read(const json_t *o, struct components *out, struct err *e)
+{
+    static const char *const keys[] = {"components", "absent", "unknown"};
+    *out = (struct components){0};
+    if (json_only_keys(o, keys, 3, e) < 0 || components_parse(out, o, e) < 0)
+        return -EINVAL;
+    return bmc_check(out, e);
 }
 
 /* Of the record's whole key, for other records have the same content. */

@@ -28,7 +28,8 @@ static void holder_fini(struct holder *h)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-int terms_read(const json_t *o, struct made *out, struct err *e)
+/* The members serial, key, role, from and until. The rest of *out is empty. */
+static int terms_read(const json_t *o, struct made *out, struct err *e)
 {
     uint64_t from, until;
     *out = (struct made){0};

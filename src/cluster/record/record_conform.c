@@ -121,7 +121,19 @@ void drift_fini(struct drift *d)
     *d = (struct drift){0};
 }
 
-int drift_read(const json_t *o, struct drift *out, struct err *e)
+int drift_check(const struct drift *d, struct err *e)
+{
+    if (*d->class == '\0' || strlen(d->class) > CLASS_NAME_BYTES_MAX)
+        return err_set(e, -EINVAL, "the name of a class has 1 to %d bytes", CLASS_NAME_BYTES_MAX);
+    if (d->severity == SEVERITY_IGNORE)
+        return err_set(e, -EINVAL, "\"%s\" is no severity of drift", severity_name(d->severity));
+    if (d->version == 0)
+        return err_set(e, -EINVAL, "version 0; they count from 1");
+    return record_named_check(d->named, e);
+}
+
+/* *out is the caller's to give to drift_fini after success. */
+static int drift_read(const json_t *o, struct drift *out, struct err *e)
 {
     const char *class, *severity, *named;
     uint64_t version, count;
@@ -133,17 +145,16 @@ int drift_read(const json_t *o, struct drift *out, struct err *e)
         json_take_string(o, "severity", &severity, e) < 0 || record_named(o, &named, e) < 0 ||
         json_take_u64(o, "count", UINT32_MAX, &count, e) < 0)
         return -EINVAL;
-    if (*class == '\0' || strlen(class) > CLASS_NAME_BYTES_MAX)
-        return err_set(e, -EINVAL, "the name of a class has 1 to %d bytes", CLASS_NAME_BYTES_MAX);
-    if (!severity_parse(severity, &out->severity) || out->severity == SEVERITY_IGNORE)
+    if (!severity_parse(severity, &out->severity))
         return err_set(e, -EINVAL, "\"%s\" is no severity of drift", severity);
-    if (version == 0)
-        return err_set(e, -EINVAL, "version 0; they count from 1");
     out->version = (uint32_t)version;
     out->count = (uint32_t)count;
     out->class = mem_dup(class);
     out->named = mem_dup(named);
-    return 0;
+    int rc = drift_check(out, e);
+    if (rc < 0)
+        drift_fini(out);
+    return rc;
 }
 
 char *drift_record(const struct drift *d)

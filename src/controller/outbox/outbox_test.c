@@ -186,7 +186,8 @@ void committer_submit(struct committer *k, const struct command *cmd, outcome_fn
         snprintf(submitted.set, sizeof submitted.set, "%s in %s: %s %s", cmd->override.by,
                  cmd->override.source, cmd->override.key, cmd->override.done);
     else
-        snprintf(submitted.set, sizeof submitted.set, "%s", cmd->set);
+        snprintf(submitted.set, sizeof submitted.set, "{\"key\":\"%s\",\"done\":%s}", cmd->effect.key,
+                 cmd->effect.done);
     submitted.fn = fn;
     submitted.arg = arg;
 }

@@ -69,13 +69,12 @@ static void submit_override(struct effect_result *r)
 static void submit_effect(struct effect_result *r)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    CLEANUP_TEXT struct text set = {0};
-    text_add(&set, "{\"key\":");
-    text_add_json(&set, r->key);
-    text_printf(&set, ",\"done\":%s}", r->done);
     hostlist_add(&nodes, effect_node(r->key));
-    const struct command cmd = {
-        .kind = COMMAND_EFFECT, .actor = "fettled", .at = wall_now(), .nodes = &nodes, .set = set.s};
+    const struct command cmd = {.kind = COMMAND_EFFECT,
+                                .actor = "fettled",
+                                .at = wall_now(),
+                                .nodes = &nodes,
+                                .effect = {r->key, r->done}};
     committer_submit(r->all->committer, &cmd, on_outcome, r);
 }
 

@@ -319,13 +319,13 @@ char *world_token(const char *nodes, int64_t expires_in_ms)
     assert_int_equal(hostlist_parse(nodes, &names, NULL), 0);
     join_make_token(w.agents, &token, &hash);
     const struct wall now = wall_now();
-    const struct command cmd = {.kind = COMMAND_TOKEN_CREATE,
-                                .actor = "root",
-                                .at = now,
-                                .nodes = &names,
-                                .token = hash,
-                                .set = "{\"count\":1,\"again\":true}",
-                                .expires = {now.ns + span_ms(expires_in_ms).ns}};
+    const struct command cmd = {
+        .kind = COMMAND_TOKEN_CREATE,
+        .actor = "root",
+        .at = now,
+        .nodes = &names,
+        .token_made = {
+            .hash = hash, .expires = {now.ns + span_ms(expires_in_ms).ns}, .count = 1, .again = true}};
     committer_submit(w.committer, &cmd, on_token, &done);
     run_until(done);
     assert_int_equal(done, 1);

@@ -5,62 +5,28 @@
 #include "cluster/cluster.h"
 #include "link/tls.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void add_terms(const struct identity *id, struct text *t)
+struct certificate_terms certificate_terms_of(const struct identity *id)
 {
-    CLEANUP_FREE char *subject = identity_subject(id);
-    text_add(t, "{\"subject\":");
-    text_add_json(t, subject);
-    text_printf(t, ",\"role\":\"%s\",\"serial\":\"%" PRIx64 "\",\"key\":\"%" PRIx64 "\"",
-                id->kind == IDENTITY_OPERATOR ? role_name(id->role) : "", id->serial, id->key);
-    text_printf(t, ",\"from\":\"%" PRId64 "\",\"until\":\"%" PRId64 "\"", span_s(id->from_s).ns,
-                span_s(id->until_s).ns);
+    struct certificate_terms t = {.serial = id->serial,
+                                  .key = id->key,
+                                  .from = {span_s(id->from_s).ns},
+                                  .until = {span_s(id->until_s).ns}};
+    if (id->kind == IDENTITY_OPERATOR)
+        snprintf(t.role, sizeof t.role, "%s", role_name(id->role));
+    return t;
 }
 
-/* The object is left open. */
-static int open_terms(const char *pem, struct text *t, struct err *e)
+int certificate_terms(const char *pem, struct certificate_terms *out, struct err *e)
 {
     struct identity id;
     int rc = tls_cert_identity(pem, &id, e);
     if (rc == 0)
-        add_terms(&id, t);
+        *out = certificate_terms_of(&id);
     return rc;
-}
-
-char *certificate_terms(const char *pem, struct err *e)
-{
-    struct text t = {0};
-    if (open_terms(pem, &t, e) < 0)
-        return NULL;
-    text_add_char(&t, '}');
-    return text_take(&t);
-}
-
-char *certificate_joining(const char *pem, const char *address, const char *machine, struct err *e)
-{
-    struct text t = {0};
-    if (open_terms(pem, &t, e) < 0)
-        return NULL;
-    text_add(&t, ",\"address\":");
-    text_add_json(&t, address);
-    text_add(&t, ",\"machine\":");
-    text_add_json(&t, machine);
-    text_add_char(&t, '}');
-    return text_take(&t);
-}
-
-char *certificate_renewal(const char *pem, const struct identity *of, struct err *e)
-{
-    struct text t = {0};
-    if (open_terms(pem, &t, e) < 0)
-        return NULL;
-    text_add(&t, ",\"of\":");
-    add_terms(of, &t);
-    text_add(&t, "}}");
-    return text_take(&t);
 }
 
 int certificate_judge(void *cluster, const struct identity *id, struct err *e)
@@ -69,13 +35,13 @@ int certificate_judge(void *cluster, const struct identity *id, struct err *e)
     return cluster_certificate_judge(cluster, subject, id->serial, e);
 }
 
-int certificate_commit(struct store *s, uint64_t term, struct cluster *c, const char *terms,
-                       uint64_t *revision, struct err *e)
+int certificate_commit(struct store *s, uint64_t term, struct cluster *c,
+                       const struct certificate_command *says, uint64_t *revision, struct err *e)
 {
     struct decision d = {0};
     struct store_op ops[STORE_OPS_MAX];
     const struct command cmd = {
-        .kind = COMMAND_CERTIFICATE, .actor = "fettled", .at = wall_now(), .set = terms};
+        .kind = COMMAND_CERTIFICATE, .actor = "fettled", .at = wall_now(), .certificate = *says};
     int rc = cluster_decide(c, &cmd, 0, &d, e);
     for (size_t i = 0; rc == 0 && i < d.n_ops; i++)
         ops[i] = (struct store_op){d.ops[i].key, d.ops[i].value};

@@ -12,7 +12,6 @@
 #include "controller/sessions/certificates.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,21 +79,17 @@ static void on_committed(void *arg, const struct outcome *o)
 }
 
 /* Gives the certificate away when the command that says so is committed. Takes pem over. */
-static void join_commit(struct session *s, enum command_kind kind, const char *name, char *pem,
-                        const char *token, const char *terms)
+static void join_commit(struct session *s, struct command *cmd, const char *name, char *pem)
 {
     CLEANUP_HOSTLIST struct hostlist one = {0};
     struct joining *j = mem_alloc(sizeof *j);
-    const struct command cmd = {.kind = kind,
-                                .actor = kind == COMMAND_TOKEN_USE ? "fettled" : name,
-                                .at = wall_now(),
-                                .nodes = &one,
-                                .token = token,
-                                .set = terms};
+    cmd->actor = cmd->kind == COMMAND_TOKEN_USE ? "fettled" : name;
+    cmd->at = wall_now();
+    cmd->nodes = &one;
     s->waits = true;
-    *j = (struct joining){s, kind == COMMAND_CERTIFICATE_RENEW, mem_dup(name), pem};
+    *j = (struct joining){s, cmd->kind == COMMAND_CERTIFICATE_RENEW, mem_dup(name), pem};
     hostlist_add(&one, name);
-    committer_submit(s->agents->with.committer, &cmd, on_committed, j);
+    committer_submit(s->agents->with.committer, cmd, on_committed, j);
 }
 
 /* The address without port and brackets. */
@@ -114,14 +109,17 @@ static void join_ask(struct session *s, const char *token, const char *name, con
     struct agents *a = s->agents;
     char hash[65], host[HOST_BYTES_MAX];
     struct err e = {0};
-    CLEANUP_FREE char *pem = NULL, *terms = NULL;
+    CLEANUP_FREE char *pem = NULL;
+    struct command cmd = {.kind = COMMAND_TOKEN_USE,
+                          .token_use = {.hash = hash, .address = host_of(s, host), .machine = machine}};
     digest_sha256(token, strlen(token), hash);
-    if (!cluster_token_known(a->with.cluster, hash))
-        err_set(&e, -EACCES, "%s", TOKEN_UNKNOWN);
-    else if (join_sign(a, name, request, &pem, &e) == 0)
-        terms = certificate_joining(pem, host_of(s, host), machine, &e);
-    if (terms)
-        join_commit(s, COMMAND_TOKEN_USE, name, STEAL(pem), hash, terms);
+    int rc = cluster_token_known(a->with.cluster, hash) ? 0 : err_set(&e, -EACCES, "%s", TOKEN_UNKNOWN);
+    if (rc == 0)
+        rc = join_sign(a, name, request, &pem, &e);
+    if (rc == 0)
+        rc = certificate_terms(pem, &cmd.token_use.terms, &e);
+    if (rc == 0)
+        join_commit(s, &cmd, name, STEAL(pem));
     else
         join_refuse(s, name, &e);
 }
@@ -156,18 +154,20 @@ void join_renew(struct session *s, const json_t *body)
 {
     const char *request = NULL;
     struct err e = {0};
-    CLEANUP_FREE char *pem = NULL, *terms = NULL;
+    CLEANUP_FREE char *pem = NULL;
+    struct command cmd = {.kind = COMMAND_CERTIFICATE_RENEW};
     if (s->waits) {
         session_refuse(s, -EBUSY, "a certificate for node \"%s\" is being made", s->member->name);
         return;
     }
     if (json_take_string(body, "request", &request, &e) == 0 &&
-        join_sign(s->agents, s->member->name, request, &pem, &e) == 0)
-        terms = certificate_renewal(pem, stream_peer(peer_stream(s->peer)), &e);
-    if (terms)
-        join_commit(s, COMMAND_CERTIFICATE_RENEW, s->member->name, STEAL(pem), NULL, terms);
-    else
+        join_sign(s->agents, s->member->name, request, &pem, &e) == 0 &&
+        certificate_terms(pem, &cmd.renew.next, &e) == 0) {
+        cmd.renew.of = certificate_terms_of(stream_peer(peer_stream(s->peer)));
+        join_commit(s, &cmd, s->member->name, STEAL(pem));
+    } else {
         session_refuse(s, e.code, "%s", e.msg);
+    }
 }
 
 static void on_used(void *arg, const struct outcome *o)
@@ -184,13 +184,14 @@ void join_hello(struct session *s)
     CLEANUP_FREE char *subject = identity_subject(who);
     const struct holder *h = cluster_holder(s->agents->with.cluster, subject);
     CLEANUP_HOSTLIST struct hostlist one = {0};
-    CLEANUP_TEXT struct text set = {0};
     if (!h || who->serial <= h->least)
         return;
     hostlist_add(&one, who->name);
-    text_printf(&set, "{\"serial\":\"%" PRIx64 "\"}", who->serial);
-    const struct command cmd = {
-        .kind = COMMAND_CERTIFICATE_USED, .actor = "fettled", .at = wall_now(), .nodes = &one, .set = set.s};
+    const struct command cmd = {.kind = COMMAND_CERTIFICATE_USED,
+                                .actor = "fettled",
+                                .at = wall_now(),
+                                .nodes = &one,
+                                .used = {who->serial}};
     committer_submit(s->agents->with.committer, &cmd, on_used, NULL);
 }
 

@@ -12,6 +12,7 @@
 #include "watch/view/facts.h"
 #include "watch/view/view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,52 +47,37 @@ static bool name_difference(void *arg, const struct difference *d)
     return true;
 }
 
-static void add_named(struct watch *w, const struct kind *k, const struct listing *was, struct text *t)
+/* The names that the caller frees, and the number of all that differ. */
+static char *name_differences(struct watch *w, const struct kind *k, const struct listing *was,
+                              uint32_t *count)
 {
     struct naming n = {.severity = SEVERITY_CRITICAL};
-    CLEANUP_FREE char *names = NULL;
     for (; was && was->known && n.severity > SEVERITY_IGNORE; n.severity--)
         class_compare(&cluster_classes(w->cluster)->list[k->key.class], was, k->listing, name_difference, &n);
-    names = text_take(&n.t);
-    text_add(t, ",\"named\":");
-    text_add_json(t, names);
-    text_printf(t, ",\"count\":%u", (unsigned)n.count);
     w->conformity->work_left -= 3 * (int64_t)(k->listing->n + (was ? was->n : 0));
+    *count = n.count;
+    return text_take(&n.t);
 }
 
-static char *seen_set(struct watch *w, const struct group_key *key)
+static void say_seen(struct watch *w, struct group *g)
 {
-    struct text t = {0};
-    char hex[FINGERPRINT_HEX + 1];
-    text_printf(&t, "{\"fingerprint\":\"%s\"", fingerprint_format(&key->kind->listing->id, hex));
-    add_named(w, key->kind, key->was, &t);
-    return text_take(&t);
+    struct seen_command *says = &g->cmd.seen;
+    g->named = name_differences(w, g->key.kind, g->key.was, &says->count);
+    says->id = g->key.kind->listing->id;
+    says->named = g->named;
 }
 
-static char *drift_set(struct watch *w, const struct group_key *key, const struct baseline *b)
+static void say_drift(struct watch *w, struct group *g, const struct baseline *b)
 {
-    struct text t = {0};
-    char expected[FINGERPRINT_HEX + 1], actual[FINGERPRINT_HEX + 1];
-    text_add(&t, "{\"class\":");
-    text_add_json(&t, b->class);
-    text_printf(&t, ",\"version\":%u,\"expected\":\"%s\",\"actual\":\"%s\",\"severity\":\"%s\"",
-                (unsigned)b->version, fingerprint_format(&b->listing->id, expected),
-                fingerprint_format(&key->kind->listing->id, actual),
-                severity_name(key->kind->base.result.worst));
-    add_named(w, key->kind, b->listing, &t);
-    return text_take(&t);
-}
-
-static char *version_set(const struct group_key *key)
-{
-    struct text t = {0};
-    text_printf(&t, "{\"version\":%u", (unsigned)key->version);
-    return text_take(&t);
-}
-
-static bool with_boots(uint32_t command)
-{
-    return command == COMMAND_DRIFT || command == COMMAND_PERSISTS || command == COMMAND_REBOOT;
+    struct drift_command *says = &g->cmd.drift;
+    g->named = name_differences(w, g->key.kind, b->listing, &says->count);
+    g->class = mem_dup(b->class);
+    says->class = g->class;
+    says->version = b->version;
+    says->expected = b->listing->id;
+    says->actual = g->key.kind->listing->id;
+    says->severity = g->key.kind->base.result.worst;
+    says->named = g->named;
 }
 
 /* --- groups ---------------------------------------------------------------------------------- */
@@ -121,14 +107,13 @@ static struct group *group_create(struct watch *w, const struct group_key *key, 
         kind_ref(key->kind);
     if (key->was)
         listing_ref(key->was);
-    if (key->command == COMMAND_SEEN)
-        g->set = seen_set(w, key);
+    g->cmd.kind = (enum command_kind)key->command;
+    if (g->cmd.kind == COMMAND_SEEN)
+        say_seen(w, g);
     else if (key->kind)
-        g->set = drift_set(w, key, baseline_of(w, m));
+        say_drift(w, g, baseline_of(w, m));
     else if (key->version)
-        g->set = version_set(key);
-    else if (with_boots(key->command))
-        g->set = mem_dup("{");
+        g->cmd.compared.version = key->version;
     HASH_ADD(hh, w->proposals->groups, key, sizeof g->key, g);
     return g;
 }
@@ -138,7 +123,8 @@ static void group_drop(struct watch *w, struct group *g)
     HASH_DEL(w->proposals->groups, g);
     kind_unref(w, g->key.kind);
     listing_unref(cluster_listings(w->cluster), g->key.was);
-    free(g->set);
+    free(g->class);
+    free(g->named);
     free(g->members);
     free(g);
 }
@@ -192,7 +178,7 @@ void groups_add(struct watch *w, struct mono now, enum command_kind kind, const 
 
 /* Those of a group who call for the same still. */
 static void proposal_confirm(struct watch *w, struct mono now, const struct group *g, struct hostlist *nodes,
-                             struct text *boots)
+                             struct boot_id *boots)
 {
     for (size_t i = 0; i < g->n; i++) {
         struct member *m = cluster_by_id(w->cluster, g->members[i]);
@@ -202,7 +188,7 @@ static void proposal_confirm(struct watch *w, struct mono now, const struct grou
         const struct group_key key = key_of(w, now, (enum command_kind)g->key.command, m);
         if (memcmp(&key, &g->key, sizeof key) != 0)
             continue;
-        text_printf(boots, "%s\"%s\"", nodes->n ? "," : "", w->seen[m->id].boot);
+        snprintf(boots[nodes->n].id, sizeof boots->id, "%s", w->seen[m->id].boot);
         hostlist_add(nodes, m->name);
     }
 }
@@ -254,36 +240,34 @@ static void proposal_proposed(struct watch *w, struct mono now, const struct gro
 /* As it is now: the alarm of this sweep holds for what it found, too. */
 static bool is_braked(const struct watch *w, const struct group *g)
 {
-    bool claims = g->key.command == COMMAND_DRIFT || g->key.command == COMMAND_PERSISTS;
-    return claims && (g->key.rolls || w->conformity->classes[g->key.kind->key.class].alarm);
+    return g->key.rolls || w->conformity->classes[g->key.kind->key.class].alarm;
 }
 
 static void propose_group(struct watch *w, struct mono now, const struct group *g)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_HOSTLIST struct hostlist whom = {0};
-    CLEANUP_TEXT struct text boots = {0}, set = {0};
-    proposal_confirm(w, now, g, &nodes, &boots);
+    CLEANUP_FREE struct boot_id *boots = mem_alloc((g->n + 1) * sizeof *boots);
+    struct command cmd = g->cmd;
+    proposal_confirm(w, now, g, &nodes, boots);
     if (!nodes.n)
         return;
-    if (g->set)
-        text_add(&set, g->set);
-    if (is_braked(w, g))
-        text_add(&set, ",\"braked\":true");
-    if (with_boots(g->key.command))
-        text_printf(&set, "%s\"boots\":[%s]", set.len > 1 ? "," : "", boots.s);
-    if (set.len)
-        text_add_char(&set, '}');
+    cmd.nodes = &nodes;
+    if (cmd.kind == COMMAND_DRIFT || cmd.kind == COMMAND_PERSISTS) {
+        cmd.drift.braked = is_braked(w, g);
+        cmd.drift.n = nodes.n;
+        cmd.drift.boots = boots;
+    } else if (cmd.kind == COMMAND_REBOOT) {
+        cmd.reboot = (struct reboot_command){nodes.n, boots};
+    }
     const char *alarm = proposal_alarming(w, g, &nodes, &whom);
-    if (!w->sink.propose(
-            w->sink.arg,
-            &(struct command){.kind = (enum command_kind)g->key.command, .nodes = &nodes, .set = set.s})) {
-        if (g->key.command == COMMAND_SEEN)
+    if (!w->sink.propose(w->sink.arg, &cmd)) {
+        if (cmd.kind == COMMAND_SEEN)
             leave_news(w, g->members[0]);
         return;
     }
     proposal_proposed(w, now, g, &nodes);
-    alarm_nodes(w, (enum command_kind)g->key.command, &whom, alarm);
+    alarm_nodes(w, cmd.kind, &whom, alarm);
 }
 
 void groups_drop(struct watch *w)

@@ -20,7 +20,8 @@ struct group {
         struct kind *kind;
         struct listing *was;
     } key;
-    char *set; /* without its end, where boots follow */
+    struct command cmd;  /* without its nodes, and what is known of each of them */
+    char *class, *named; /* to which it points */
     size_t n, cap;
     uint32_t *members;
     UT_hash_handle hh;

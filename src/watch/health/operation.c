@@ -33,10 +33,10 @@ void operation_end(struct watch *w, struct mono now, const struct member *m, con
 {
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, OPERATE_KEY "%s", m->name);
-    CLEANUP_JSON json_t *set = json_pack("{s:s,s:{s:s,s:s,s:s}}", "key", key.s, "done", "id", o->id, "state",
-                                         operation_state_name(state), "text", text);
-    CLEANUP_FREE char *written = json_write(set);
-    health_propose(w, now, m, &(struct command){.kind = COMMAND_EFFECT, .set = written});
+    CLEANUP_JSON json_t *done =
+        json_pack("{s:s,s:s,s:s}", "id", o->id, "state", operation_state_name(state), "text", text);
+    CLEANUP_FREE char *written = json_write(done);
+    health_propose(w, now, m, &(struct command){.kind = COMMAND_EFFECT, .effect = {key.s, written}});
 }
 
 bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o)

@@ -118,21 +118,32 @@ static void set_mute(struct watch *w, struct bmc_asking *b, const struct member 
     conformity_bmc(w, m, is);
 }
 
+static void noted_put(struct watch *w, const struct member *m, const struct components *c)
+{
+    struct bmcs *all = w->bmcs;
+    size_t i = 0;
+    while (i < all->n_news && all->news[i].m != m)
+        i++;
+    if (i == all->n_news) {
+        all->news = mem_grow(all->news, (all->n_news + 1) * sizeof *all->news);
+        all->news[all->n_news++] = (struct bmc_noted){.m = m};
+    }
+    components_fini(&all->news[i].told);
+    for (size_t k = 0; c && k < c->n; k++)
+        components_add(&all->news[i].told, c->list[k].name, c->list[k].state, c->list[k].value, NULL);
+}
+
 /* Something else than is recorded; NULL: nothing any more. */
 static void note_firmware(struct watch *w, const struct member *m, const struct components *c)
 {
-    CLEANUP_TEXT struct text t = {0};
-    if (c) {
-        const struct fingerprint id = components_fingerprint(c);
-        if (m->bmc && fingerprint_equal(&id, &m->bmc->id))
-            return;
-        components_format(c, &t);
-    } else if (!m->bmc) {
+    if (!c && !m->bmc)
         return;
+    if (c && m->bmc) {
+        const struct fingerprint id = components_fingerprint(c);
+        if (fingerprint_equal(&id, &m->bmc->id))
+            return;
     }
-    if (!w->bmcs->news)
-        w->bmcs->news = json_object();
-    json_object_set_new(w->bmcs->news, m->name, c ? json_read(t.s, t.len, NULL) : json_null());
+    noted_put(w, m, c);
 }
 
 static void set_locked(struct watch *w, struct mono now, struct member *m, const char *why)
@@ -199,36 +210,36 @@ bool bmc_answered(struct watch *w, struct mono now, struct member *m, const stru
     return true;
 }
 
+/* The first ones are written down, or need not be any more. */
+static void noted_drop(struct watch *w, size_t n)
+{
+    struct bmcs *all = w->bmcs;
+    for (size_t i = 0; i < n; i++)
+        components_fini(&all->news[i].told);
+    all->n_news -= n;
+    if (all->n_news)
+        memmove(all->news, all->news + n, all->n_news * sizeof *all->news);
+    else
+        free(STEAL(all->news));
+}
+
 /* What finds no room waits for the next sweep. */
 void bmcs_end_sweep(struct watch *w)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    const char *name;
-    json_t *one;
-    void *next;
-    if (!w->bmcs->news)
-        return;
-    CLEANUP_JSON json_t *some = json_object();
-    json_object_foreach_safe(w->bmcs->news, next, name, one)
-    {
-        if (nodes.n == NEWS_A_SWEEP)
-            break;
-        if (cluster_find(w->cluster, name)->listed) {
-            hostlist_add(&nodes, name);
-            json_object_set(some, name, one);
-        }
+    CLEANUP_FREE struct bmc_news *news = mem_alloc(NEWS_A_SWEEP * sizeof *news);
+    size_t n = 0;
+    for (; n < w->bmcs->n_news && nodes.n < NEWS_A_SWEEP; n++) {
+        const struct bmc_noted *one = &w->bmcs->news[n];
+        if (!one->m->listed)
+            continue;
+        news[nodes.n] = (struct bmc_news){one->told.n, one->told.list};
+        hostlist_add(&nodes, one->m->name);
     }
-    CLEANUP_JSON json_t *set = json_pack("{s:O}", "bmcs", some);
-    CLEANUP_FREE char *text = json_write(set);
-    if (nodes.n &&
-        !w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_BMC, .nodes = &nodes, .set = text}))
-        return;
-    json_object_foreach (some, name, one)
-        json_object_del(w->bmcs->news, name);
-    if (nodes.n == 0 || json_object_size(w->bmcs->news) == 0) {
-        json_decref(w->bmcs->news);
-        w->bmcs->news = NULL;
-    }
+    if (nodes.n == 0 ||
+        w->sink.propose(w->sink.arg,
+                        &(struct command){.kind = COMMAND_BMC, .nodes = &nodes, .bmc = {nodes.n, news}}))
+        noted_drop(w, n);
 }
 
 /* --- life -------------------------------------------------------------------------------------- */
@@ -251,6 +262,6 @@ void bmcs_grow(struct watch *w, size_t from, size_t n)
 
 void bmc_destroy(struct watch *w)
 {
-    json_decref(w->bmcs->news);
+    noted_drop(w, w->bmcs->n_news);
     free(w->bmcs->of);
 }

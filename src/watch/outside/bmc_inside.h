@@ -28,7 +28,11 @@ struct bmcs {
     struct bmc_asking *of; /* by member id */
     bool wanted;           /* of some node the BMC is to be asked; */
     unsigned asked;        /* so many were, and have not answered yet */
-    json_t *news;          /* what BMCs tell now, and is to be written down; NULL for none */
+    size_t n_news;
+    struct bmc_noted {
+        const struct member *m;
+        struct components told; /* n 0: nothing any more */
+    } * news;                   /* that is to be written down */
 };
 
 #endif

@@ -21,7 +21,6 @@
 #include "watch/view/view.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,21 +32,27 @@ enum {
 
 static void note_machine(struct watch *w, const struct member *m, const char *name, const char *was)
 {
-    if (!w->machines->news)
-        w->machines->news = json_object();
-    if (json_object_size(w->machines->news) < MACHINES_A_SWEEP)
-        json_object_set_new(w->machines->news, m->name, json_pack("{s:s,s:s*}", "machine", name, "was", was));
+    struct machines *all = w->machines;
+    if (all->n == MACHINES_A_SWEEP)
+        return;
+    if (!all->news)
+        all->news = mem_alloc(MACHINES_A_SWEEP * sizeof *all->news);
+    struct machine_noted *noted = &all->news[all->n++];
+    *noted = (struct machine_noted){.m = m};
+    snprintf(noted->is.machine, sizeof noted->is.machine, "%s", name);
+    snprintf(noted->is.was, sizeof noted->is.was, "%s", was ? was : "");
 }
 
-/* The remedies that make a new machine of it: how often they were tried is not of the machine. */
-static json_t *machine_replacing(const struct watch *w)
+/* The remedies that make a new machine of it: how often they were tried is not of the machine. Returns how
+ * many there are. */
+static size_t machine_replacing(const struct watch *w, struct remedy_name out[static REMEDIES_MAX])
 {
     const struct remedies *all = w->policy.health.remedies;
-    json_t *names = json_array();
+    size_t n = 0;
     for (size_t i = 0; all && i < all->n; i++)
         if (strcmp(all->list[i].run, "replace") == 0)
-            json_array_append_new(names, json_string(all->list[i].name));
-    return names;
+            snprintf(out[n++].name, sizeof out->name, "%s", all->list[i].name);
+    return n;
 }
 
 /* How far a driver is with what is to be done to m: that is done to whichever machine is there. NONE also
@@ -68,15 +73,19 @@ static void propose_instance(struct watch *w, struct mono now, const struct memb
     const struct health_policy *p = &w->policy.health;
     bool examine = machine_may_be_known(w, m) || begun_outside(w, m) != OPERATION_NONE;
     struct span deadline = examine ? p->examine_deadline : repair_provision_deadline(w, m);
-    char instance[20];
-    snprintf(instance, sizeof instance, "%016" PRIx64, o->beat.instance);
-    CLEANUP_JSON json_t *set =
-        json_pack("{s:s,s:s,s:b,s:b,s:s,s:s,s:I,s:o}", "was", member_machine(m)->machine, "is", name, "act",
-                  (int)acts_for(w, m), "examine", (int)examine, "boot", o->boot, "instance", instance,
-                  "deadline_s", (json_int_t)(deadline.ns / span_s(1).ns), "keep", machine_replacing(w));
+    struct remedy_name keep[REMEDIES_MAX];
+    struct command cmd = {.kind = COMMAND_INSTANCE,
+                          .instance = {.act = acts_for(w, m),
+                                       .examine = examine,
+                                       .instance = o->beat.instance,
+                                       .deadline_s = (uint64_t)(deadline.ns / span_s(1).ns),
+                                       .n = machine_replacing(w, keep),
+                                       .keep = keep}};
+    snprintf(cmd.instance.was, sizeof cmd.instance.was, "%s", member_machine(m)->machine);
+    snprintf(cmd.instance.is, sizeof cmd.instance.is, "%s", name);
+    snprintf(cmd.instance.boot, sizeof cmd.instance.boot, "%s", o->boot);
     brake_swapped(w, m);
-    CLEANUP_FREE char *written = json_write(set);
-    health_propose(w, now, m, &(struct command){.kind = COMMAND_INSTANCE, .set = written});
+    health_propose(w, now, m, &cmd);
 }
 
 static void tell_restless(struct watch *w, struct mono now, const struct member *m, const char *name)
@@ -127,23 +136,23 @@ void machine_look(struct watch *w, struct mono now, const struct member *m)
 
 void machines_end_sweep(struct watch *w)
 {
-    CLEANUP_JSON json_t *all = STEAL(w->machines->news);
+    struct machines *all = w->machines;
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    const char *name;
-    json_t *one;
-    if (!all)
-        return;
-    json_object_foreach (all, name, one)
-        if (cluster_find(w->cluster, name)->listed) /* by now, too */
-            hostlist_add(&nodes, name);
-    if (!nodes.n)
-        return;
-    CLEANUP_JSON json_t *set = json_pack("{s:O}", "machines", all);
-    CLEANUP_FREE char *text = json_write(set);
-    w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_MACHINE, .nodes = &nodes, .set = text});
+    CLEANUP_FREE struct machine_news *news = mem_alloc((all->n + 1) * sizeof *news);
+    for (size_t i = 0; i < all->n; i++)
+        if (all->news[i].m->listed) { /* by now, too */
+            news[nodes.n] = all->news[i].is;
+            hostlist_add(&nodes, all->news[i].m->name);
+        }
+    machines_destroy(w);
+    if (nodes.n)
+        w->sink.propose(
+            w->sink.arg,
+            &(struct command){.kind = COMMAND_MACHINE, .nodes = &nodes, .machine = {nodes.n, news}});
 }
 
 void machines_destroy(struct watch *w)
 {
-    json_decref(w->machines->news);
+    free(w->machines->news);
+    *w->machines = (struct machines){0};
 }

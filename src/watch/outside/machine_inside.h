@@ -9,7 +9,11 @@
  */
 
 struct machines {
-    json_t *news; /* machines that are to be written down at the end of the sweep; NULL for none */
+    size_t n;
+    struct machine_noted {
+        const struct member *m;
+        struct machine_news is;
+    } * news; /* machines that are to be written down at the end of the sweep */
 };
 
 #endif

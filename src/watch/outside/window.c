@@ -40,14 +40,16 @@ void watch_window(struct watch *w, struct member *m, const char *why)
 /* Nodes that call for the same words, until the end of the sweep. */
 static void window_note(struct watch *w, const struct member *m, const char *why)
 {
-    if (!w->windows->news)
-        w->windows->news = json_object();
-    json_t *nodes = json_object_get(w->windows->news, why ? why : "");
-    if (!nodes) {
-        nodes = json_array();
-        json_object_set_new(w->windows->news, why ? why : "", nodes);
+    struct windows *all = w->windows;
+    size_t i = 0;
+    while (i < all->n &&
+           !(why && all->news[i].why ? strcmp(why, all->news[i].why) == 0 : why == all->news[i].why))
+        i++;
+    if (i == all->n) {
+        all->news = mem_grow(all->news, (all->n + 1) * sizeof *all->news);
+        all->news[all->n++] = (struct window_news){.why = mem_dup(why)};
     }
-    json_array_append_new(nodes, json_string(m->name));
+    hostlist_add(&all->news[i].nodes, m->name);
 }
 
 bool window_look(struct watch *w, const struct member *m)
@@ -63,21 +65,21 @@ bool window_look(struct watch *w, const struct member *m)
 
 void windows_end_sweep(struct watch *w)
 {
-    CLEANUP_JSON json_t *all = STEAL(w->windows->news);
-    const char *why;
-    json_t *names, *name;
-    size_t i;
-    json_object_foreach (all, why, names) {
-        CLEANUP_HOSTLIST struct hostlist nodes = {0};
-        CLEANUP_JSON json_t *set = json_pack("{s:s,s:s?}", "by", by, "why", *why ? why : NULL);
-        CLEANUP_FREE char *text = json_write(set);
-        json_array_foreach (names, i, name)
-            hostlist_add(&nodes, json_string_value(name));
-        w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_WINDOW, .nodes = &nodes, .set = text});
+    for (size_t i = 0; i < w->windows->n; i++) {
+        const struct window_news *news = &w->windows->news[i];
+        w->sink.propose(
+            w->sink.arg,
+            &(struct command){.kind = COMMAND_WINDOW, .nodes = &news->nodes, .window = {by, news->why}});
     }
+    windows_destroy(w);
 }
 
 void windows_destroy(struct watch *w)
 {
-    json_decref(w->windows->news);
+    for (size_t i = 0; i < w->windows->n; i++) {
+        free(w->windows->news[i].why);
+        hostlist_fini(&w->windows->news[i].nodes);
+    }
+    free(w->windows->news);
+    *w->windows = (struct windows){0};
 }

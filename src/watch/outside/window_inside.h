@@ -9,7 +9,11 @@
  */
 
 struct windows {
-    json_t *news; /* by their words, nodes of which it is to be written down; NULL for none */
+    size_t n;
+    struct window_news {
+        char *why; /* NULL: the window is over */
+        struct hostlist nodes;
+    } * news; /* windows that are to be written down at the end of the sweep */
 };
 
 #endif
