@@ -237,7 +237,6 @@ bool facts_idle(const char *facts, struct verdict *v);
 
 /* The number of processors in the kernel's list ("0-3,8"); false when it is malformed. */
 bool cpus_count(const char *list, uint64_t *n);
-
 /* How much the counter of this device grew since the last look; 0 for the first one and after a reset. */
 uint64_t look_grown(struct look *l, const char *what, const char *device, uint64_t value);
 /* The same within a window. */

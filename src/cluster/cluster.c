@@ -16,6 +16,7 @@ struct cluster *cluster_create(void)
 {
     struct cluster *c = mem_alloc(sizeof *c);
     c->partition_max = 31;
+    c->order_stale = mem_alloc(sizeof *c->order_stale);
     c->listings = listings_create();
     c->revisions = revisions_create();
     classes_finish(&c->classes);
@@ -68,6 +69,7 @@ void cluster_destroy(struct cluster *c)
     free(c->out);
     free(c->by_id);
     free(c->order);
+    free(c->order_stale);
     free(c);
 }
 
@@ -135,7 +137,7 @@ static void describe_difference(const struct spec *was, const struct spec *is, s
     }
 }
 
-/* m: NULL, nobody knows it. */
+/* m: NULL when this cluster does not know the node. */
 static void compare_node(const struct member *m, const struct roster_node *r, struct change **changes)
 {
     const struct spec *was = m && m->rostered ? m->rostered : m ? &m->spec : NULL;
@@ -229,7 +231,7 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
         c->order[i]->place = i;
     }
     c->n_listed = r->n;
-    c->order_stale = true;
+    *c->order_stale = true;
     classify_all(c, &classes_before, n_before, &groups);
     classes_fini(&classes_before);
     totals_count(c);

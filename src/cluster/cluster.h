@@ -54,8 +54,8 @@
 struct cluster *cluster_create(void);
 void cluster_destroy(struct cluster *c);
 
-/* Takes a roster (and empties it): nodes not in it become unlisted, edits are laid over anew, with
- * a sentence for each line of what changed into `changes` (one a line; may be NULL). */
+/* Takes a roster (and empties it): nodes that are not in it become unlisted, edits are laid over the new
+ * fields. Adds a sentence for each change to `changes` (one a line; may be NULL). */
 void cluster_configure(struct cluster *c, struct roster *r, struct text *changes);
 /* The same sentences, and nothing is taken. */
 void cluster_compare(const struct cluster *c, struct roster *r, struct text *changes);
@@ -68,7 +68,7 @@ uint64_t cluster_revision_sum(const struct cluster *c);
 /* As revisions_text (state/revision.h). */
 int cluster_revision_text(const struct cluster *c, const char *part, struct text *out, struct err *e);
 
-/* Takes one record; value NULL removes it. -EILSEQ with a sentence for a record that is none. */
+/* Takes one record; value NULL removes it. -EILSEQ with a sentence for a malformed record. */
 int cluster_put(struct cluster *c, const char *key, const char *value, struct err *e);
 
 /* Decides a command for nodes[from..]: at most 100 records, what is beyond is left to d->next.

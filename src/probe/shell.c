@@ -2,6 +2,7 @@
 #include "probe/shell.h"
 
 #include "base/secret.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@ void shell_exec(const char *program, char *const *arguments)
 _Noreturn static void become_shell(const char *command, const struct secrets *secrets)
 {
     static char shell[] = "sh", flag[] = "-c";
-    char *const arguments[] = {shell, flag, (char *)(uintptr_t)command, NULL};
+    char *const arguments[] = {shell, flag, mem_dup(command), NULL};
     exec_with("/bin/sh", arguments, secrets);
     _exit(127);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What commands have in common: the rows of command.tbl, and copies that own what they point to.
+ * Functions for every kind of command: the rows of command.tbl, and copies that own what they point to.
  */
 #include "cluster/command/command.h"
 
@@ -86,7 +86,7 @@ struct command *command_copy(const struct command *cmd)
     k->cmd.actor = keep_text(k, cmd->actor);
     k->cmd.claim = keep_text(k, cmd->claim);
     k->cmd.reason = keep_text(k, cmd->reason);
-    shape_own(kinds[cmd->kind].says, &k->cmd.findings, &k->own); /* where all of the union begin */
+    shape_own(kinds[cmd->kind].says, &k->cmd.findings, &k->own); /* the offset of the union */
     for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
         hostlist_add(&k->nodes, cmd->nodes->names[i]);
     k->cmd.nodes = &k->nodes;

@@ -25,7 +25,7 @@ enum command_kind {
     COMMANDS
 };
 
-/* What a command has in common with commands about other nodes (command.tbl). */
+/* What a command shares with commands about other nodes (command.tbl). */
 enum command_meets {
     COMMAND_MEETS_NODES,
     COMMAND_MEETS_BASELINES,
@@ -35,9 +35,9 @@ enum command_meets {
     COMMAND_MEETS_CAUSES
 };
 
-/* What REVISE says: the configuration that decides is to be these texts (state/revision.h). */
+/* REVISE: these texts are to be the configuration that decides (state/revision.h). */
 struct revise_command {
-    const char *said; /* what changes, for the journal */
+    const char *said; /* the changes in words, for the journal */
     size_t n;         /* at least one */
     const struct revise_part {
         const char *name;
@@ -51,7 +51,7 @@ struct command {
     struct wall at;
     const struct hostlist *nodes; /* NULL or empty where none are named */
     const char *claim;            /* the id of what it makes (command_makes_id), or NULL */
-    const char *reason;           /* why, in the words of whoever gives it; a note, or NULL */
+    const char *reason;           /* the reason in its giver's words; a note, or NULL */
     bool dry;                     /* it is decided, and nothing is committed */
     union {
         struct release_command release; /* UNDRAIN, UP */
@@ -101,13 +101,13 @@ struct command {
 /* A copy that owns all that it points to; its nodes are never NULL. command_destroy. */
 struct command *command_copy(const struct command *cmd);
 void command_destroy(struct command *cmd);
-/* Both are of one kind and say the same, whoever gives them, when, and to which nodes. */
+/* Both are of one kind and say the same; giver, time and nodes may differ. */
 bool command_same(const struct command *a, const struct command *b);
 /* It says more than its kind and its nodes. */
 bool command_says(const struct command *cmd);
 
 const char *command_name(enum command_kind k); /* "node.drain" */
-/* The kind of this name; COMMANDS when there is none. */
+/* The kind with this name; COMMANDS when there is none. */
 enum command_kind command_find(const char *name);
 /* It makes something that is known by an id, which it has to bring along in `claim`. */
 bool command_makes_id(enum command_kind k);

@@ -7,15 +7,15 @@
 #include "conform/class.h"
 
 /*
- * What commands of conformance say (command.h). What they point to is borrowed. Names of components have
- * ", " between, at most DRIFT_NAMED_MAX names.
+ * The structs of commands of conformance (command.h). Their pointers are borrowed. Names of components have
+ * ", " between them, at most DRIFT_NAMED_MAX names.
  */
 
 /* SEEN: nodes have another fingerprint, all the same, and all had the same one before. */
 struct seen_command {
     struct fingerprint id;
     const char *named; /* components that changed */
-    uint32_t count;    /* of all components that changed */
+    uint32_t count;    /* the number of all components that changed */
 };
 
 /* DRIFT and PERSISTS: nodes are not what the baseline of their class says. DRIFT on a node that is drifted
@@ -23,12 +23,12 @@ struct seen_command {
  * and was not made. */
 struct drift_command {
     const char *class;
-    uint32_t version;                    /* of the baseline */
+    uint32_t version;                    /* the version of the baseline */
     struct fingerprint expected, actual; /* the baseline's, and the nodes' */
     enum severity severity;              /* the worst */
     const char *named;                   /* components, worst first */
-    uint32_t count;                      /* of all components that differ */
-    bool braked; /* so many nodes drift at once that it may be nobody's fault: only sensitive ones are claimed
+    uint32_t count;                      /* the number of all components that differ */
+    bool braked; /* so many nodes drift at once that no node may be at fault: only sensitive ones are claimed
                   */
     size_t n;    /* one for each node of the command, in their order */
     const struct boot_id *boots;
@@ -36,7 +36,7 @@ struct drift_command {
 
 /* RESTORED and OVERDUE. */
 struct compared_command {
-    uint32_t version; /* of the baseline that the nodes were compared with; 0: the present one */
+    uint32_t version; /* the version of the baseline that the nodes were compared with; 0: the present one */
 };
 
 struct reboot_command {

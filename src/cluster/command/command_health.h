@@ -9,12 +9,12 @@
 #include "cluster/state/repair.h"
 
 /*
- * What commands about health and repair say (command.h). What they point to is borrowed.
+ * The structs of commands about health and repair (command.h). Their pointers are borrowed.
  */
 
 enum { PROBLEM_BYTES_MAX = 23 };
 
-/* FINDINGS: what becomes of the incidents of one node. */
+/* FINDINGS: changes of the incidents of one node. */
 struct findings_command {
     char boot[BOOT_ID_BYTES_MAX + 1]; /* on which it was found; "": not known */
     size_t n_open, n_close, n_jobs;
@@ -40,7 +40,8 @@ struct findings_command {
         const char *why; /* NULL: the node is not isolated */
         char problem[PROBLEM_BYTES_MAX + 1];
         uint64_t deadline_s;
-        unsigned surge; /* so many of the last isolations count; 0: this one is none of a surge */
+        unsigned surge; /* this many of the last isolations count towards a surge; 0: this one is no part of a
+                           surge */
     } isolate;
 };
 
@@ -53,20 +54,21 @@ struct shared_command {
 
 /* REPAIR: a repair goes from one step to the next. */
 struct repair_command {
-    char id[CLAIM_ID_BYTES_MAX + 1]; /* of the repair; "": a new one */
+    char id[CLAIM_ID_BYTES_MAX + 1]; /* the repair's id; "": a new one */
     enum step from, to;
     const char *why;
     char problem[PROBLEM_BYTES_MAX + 1]; /* "": as it is, or what fits the step */
     char boot[BOOT_ID_BYTES_MAX + 1];    /* "": as it is */
     uint64_t instance;                   /* 0: as it is */
-    uint64_t deadline_s;                 /* of the step; 0: none */
+    uint64_t deadline_s;                 /* the deadline of the step; 0: none */
     char remedy[REMEDY_NAME_BYTES_MAX + 1];
-    bool approval;          /* the remedy needs one */
-    int64_t cost;           /* as in entry_fields */
-    enum examined examined; /* EXAMINED_NOT: nothing is said of an examination, nor how often in a row */
-    unsigned inconclusive;  /* it came to no answer */
-    struct attempt_news {   /* what came of the attempt that is under way, or of one without an operation */
-        char verdict;       /* as in attempt_record; '\0': nothing is said of one */
+    bool approval; /* the remedy needs one */
+    int64_t cost;  /* as in entry_fields */
+    enum examined
+        examined; /* EXAMINED_NOT: no news of an examination, nor of how often in a row it was inconclusive */
+    unsigned inconclusive; /* it came to no answer */
+    struct attempt_news {  /* the result of the attempt that is under way, or of one without an operation */
+        char verdict;      /* as in attempt_record; '\0': no result */
         char remedy[REMEDY_NAME_BYTES_MAX + 1];
         char fault[FAULT_BYTES_MAX + 1];
         bool done;
@@ -80,7 +82,7 @@ struct repair_command {
 
 /* OPERATE: something is to be done to the node in its step. */
 struct operate_command {
-    char id[CLAIM_ID_BYTES_MAX + 1]; /* of the repair */
+    char id[CLAIM_ID_BYTES_MAX + 1]; /* the repair's id */
     enum step step;
     const char *run;                    /* RUN_BYTES_MAX at most */
     char of[REMEDY_NAME_BYTES_MAX + 1]; /* the remedy, or the check */
@@ -100,7 +102,7 @@ struct outcome_command {
     } * faults;
 };
 
-/* What a person may do with a node (transition.tbl). */
+/* A person's transitions of a node (transition.tbl). */
 enum by_hand {
 #define TRANSITION(symbol, name) BY_HAND_##symbol,
 #include "cluster/command/transition.tbl"
@@ -113,13 +115,13 @@ int by_hand_parse(const char *name, enum by_hand *out, struct err *e);
 
 struct transition_command {
     enum by_hand what;
-    uint64_t deadline_s; /* of the step to which it leads, where its class has none; 0: none */
+    uint64_t deadline_s; /* the deadline of the next step, where the class has none; 0: none */
     bool answers;        /* all that was found is put right */
 };
 
 /* ANSWER: these findings were put right. */
 struct answer_command {
-    uint64_t deadline_s; /* of the way back, where its class has none */
+    uint64_t deadline_s; /* the deadline of the way back, where the class has none */
     size_t n;            /* 1 to ANSWERED_MAX */
     const struct finding_name {
         const char *fault;
@@ -142,7 +144,7 @@ struct switch_command {
     bool on;
 };
 
-/* OVERRIDE. source NULL: whoever gives the command has said so, for its reason. */
+/* OVERRIDE. source NULL: the giver of the command asks for it, for its reason. */
 struct override_command {
     const char *by, *source;
     const char *key, *done; /* the effect's result, as Slurm's driver says it in JSON: committed with it */
@@ -151,7 +153,7 @@ struct override_command {
 /* OVERRIDE_AGE and OVERRIDE_END. */
 struct override_of_command {
     struct wall of;   /* when the override that is meant was made; END: ns 0 for whichever stands */
-    uint64_t spent_s; /* AGE: of its time */
+    uint64_t spent_s; /* AGE: the part of its time that has passed */
 };
 
 struct trial_begin_command {
@@ -165,16 +167,16 @@ struct trial_end_command {
     char check[CHECK_NAME_BYTES_MAX + 1];
     const char *why;
     size_t n;
-    const struct trial_result { /* of nodes on which it ran; what came of others counts as no run */
+    const struct trial_result { /* the results of nodes on which it ran; for other nodes it did not run */
         const char *node;
         enum result result;
     } * results;
 };
 
-/* MEASURED: what nodes of a class came to in a benchmark. */
+/* MEASURED: the results of a benchmark on nodes of a class. */
 struct measured_command {
     const char *class, *check;
-    uint64_t sum; /* of what was measured, as in struct floor */
+    uint64_t sum; /* a sum of what was measured, as in struct floor */
     size_t n;     /* 1 to FLOOR_NODES_MAX, each node once */
     const struct floor_node *nodes;
 };

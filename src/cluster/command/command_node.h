@@ -8,7 +8,7 @@
 #include "remedy/remedy.h"
 
 /*
- * What commands about nodes say (command.h). What they point to is borrowed.
+ * The structs of commands about nodes (command.h). Their pointers are borrowed.
  */
 
 enum { BOOT_ID_BYTES_MAX = 36 };
@@ -20,7 +20,7 @@ struct boot_id {
 
 /* UNDRAIN and UP. */
 struct release_command {
-    const char *claim; /* its id; NULL: the claims of whoever gives the command */
+    const char *claim; /* the claim's id; NULL: the claims of the command's giver */
 };
 
 /* SET: fields that a person sets in the place of the configuration's. */
@@ -42,7 +42,7 @@ struct admit_command {
     const struct boot_id *boots;
 };
 
-/* MACHINE: what tells the machines of nodes from others. */
+/* MACHINE: the identities of nodes' machines. */
 struct machine_command {
     size_t n; /* one for each node of the command, in their order */
     const struct machine_news {
@@ -74,16 +74,16 @@ struct instance_command {
     bool examine; /* a remedy may have been carried out on it that nobody verified: it is examined first */
     char boot[BOOT_ID_BYTES_MAX + 1];
     uint64_t instance;
-    uint64_t deadline_s; /* of the step that the repair enters; 0: none */
+    uint64_t deadline_s; /* the deadline of the step that the repair enters; 0: none */
     size_t n;
     const struct remedy_name { /* attempts with these remedies stay known */
         char name[REMEDY_NAME_BYTES_MAX + 1];
     } * keep;
 };
 
-/* EFFECT: what came of an effect. */
+/* EFFECT: the result of an effect. */
 struct effect_command {
-    const char *key; /* of its record: "effect/KIND.NODE" */
+    const char *key; /* the key of its record: "effect/KIND.NODE" */
     const char
         *done; /* JSON, as the driver says it: it becomes a part of the record. "null": nothing is left */
 };

@@ -6,18 +6,18 @@
 #include <stddef.h>
 
 /*
- * What a struct is made of, as a table: so that one function copies whatever a struct points to, and one
- * compares two of them, for all kinds of commands.
+ * The members of a struct as a table. One function copies everything that a struct points to, and one
+ * compares two structs, for all kinds of commands.
  */
 
 struct shape {
-    size_t size; /* of the struct */
+    size_t size; /* the size of the struct */
     size_t n;
     const struct part {
         enum { PART_VALUE, PART_WORD, PART_TEXT, PART_LIST } kind;
-        size_t at, size;        /* of the member */
-        size_t count_at;        /* PART_LIST: of the number of its elements, a size_t */
-        const struct shape *of; /* PART_LIST: of an element */
+        size_t at, size;        /* the offset and size of the member */
+        size_t count_at;        /* PART_LIST: the offset of the number of its elements, a size_t */
+        const struct shape *of; /* PART_LIST: the shape of an element */
     } * parts;
 };
 
@@ -42,7 +42,7 @@ struct shape {
     {                                                                      \
         PART_LIST, PART_AT_(s, m), offsetof(struct s, n), &element##_shape \
     }
-/* Of a struct that is an element, and of what a kind of command says (command.tbl). */
+/* The shape of a struct that is an element, and of a command's struct (command.tbl). */
 #define SHAPE(s, ...)                                                                                \
     static const struct part s##_parts[] = {__VA_ARGS__};                                            \
     static const struct shape s##_shape = {sizeof(struct s), sizeof s##_parts / sizeof s##_parts[0], \
@@ -52,7 +52,7 @@ struct shape {
     const struct shape command_##member = {sizeof(struct s), sizeof s##_parts / sizeof s##_parts[0], \
                                            s##_parts}
 
-/* What keeps a copy, to free it with everything that it points to. Zero-initialise; owned_fini. */
+/* The memory that belongs to a copy. Zero-initialise; owned_fini frees it. */
 struct owned {
     size_t n;
     void **list;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands to records. Each command is a function that looks at the state, changes nothing, and
- * writes down the records that would make it so. A command that finds nothing to do is no error:
- * that is what makes a repeated command harmless.
+ * Commands to records. Each command has a function that looks at the state, changes nothing, and writes
+ * down the records that would make it so. A command that finds nothing to do is no error, so a repeated
+ * command does no harm.
  *
- * One record may name ten thousand nodes (a claim), but a command may also touch ten thousand
- * records (ten thousand claims of one node each): what does not fit into a batch is left to the
- * next one by way of `next`, and the caller answers after the last.
+ * One record may name ten thousand nodes (a claim), but a command may also touch ten thousand records (ten
+ * thousand claims of one node each). Nodes that do not fit into a batch are left to the next one through
+ * `next`, and the caller answers after the last batch.
  */
 #include "cluster/decide/decide.h"
 
@@ -95,7 +95,7 @@ static bool selects_own_drain(const struct command *cmd, const struct member *m,
     if (cmd->release.claim)
         return strcmp(hold->claim->id, cmd->release.claim) == 0;
     if (hold->claim->kind == CLAIM_TRIAL)
-        return true; /* whoever wants the node in service may end a check */
+        return true; /* a person who wants the node in service may end a check */
     return hold->claim->kind == CLAIM_DRAIN && strcmp(hold->claim->owner, cmd->actor) == 0;
 }
 
@@ -258,7 +258,7 @@ static int decide_admit(const struct cluster *c, const struct command *cmd, size
     return 0;
 }
 
-/* The edit's set after the command's; NULL when nothing is left of it. */
+/* The edit's fields after the command; NULL when none is left. */
 static int merge_edit(const struct member *m, const struct set_command *says, char **out, struct err *e)
 {
     CLEANUP_JSON json_t *now = m->edit ? json_read(m->edit, strlen(m->edit), NULL) : json_object();

@@ -8,7 +8,7 @@
 #include "cluster/record/record.h"
 
 /*
- * What the functions that decide have in common. Inside of this folder only.
+ * Shared by the functions that decide. Only for this folder.
  */
 
 /* As cluster_decide. */
@@ -18,8 +18,8 @@ int decide_command(const struct cluster *c, const struct command *cmd, size_t fr
 /* The node is changed; marks (by member id; may be NULL) keeps it from being named twice. */
 void decision_note(struct decision *d, bool *marks, const struct member *m);
 
-/* The members that a command names, from an index on. `nodes` is to be freed, also after an error.
- * -ENOENT for a name that nobody has, or that no configuration file has. */
+/* The members that a command names, from an index on. Free `nodes`, also after an error. -ENOENT for an
+ * unknown name, or a node that is in no configuration file. */
 struct named {
     size_t n;
     struct member **nodes;
@@ -27,8 +27,8 @@ struct named {
 int decide_find_named(const struct cluster *c, const struct command *cmd, size_t from, bool must_be_listed,
                       struct named *out, struct err *e);
 
-/* Writes the record of a new claim on nodes, cmd->claim its id. A node that another claim already
- * drained of work is drained under this one, too. */
+/* Writes the record of a new claim on nodes; cmd->claim is its id. A node that another claim has already
+ * drained is drained under this one too. */
 void decide_claim(struct decision *d, const struct command *cmd, enum claim_kind kind, const char *reason,
                   const struct named *nodes);
 
@@ -45,7 +45,7 @@ void selection_say(const struct selection *s, struct text *t);
 /* Writes the records of the selected claims without the marked nodes. */
 void selection_release(const struct selection *s, struct decision *d);
 
-/* A sentence that somebody gave along: REASON_BYTES_MAX at most, no control characters, not empty. */
+/* Checks a sentence that came with a command: REASON_BYTES_MAX at most, no control characters, not empty. */
 int decide_check_reason(const char *reason, struct err *e);
 /* The same of a command's reason where none is needed. */
 int decide_check_note(const struct command *cmd, struct err *e);
@@ -85,7 +85,7 @@ int decide_outcome(const struct cluster *c, const struct command *cmd, struct de
 int decide_operate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* REPAIR */
 int decide_repair(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
-/* What people say: TRANSITION, ANSWER, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
+/* People's words: TRANSITION, ANSWER, TICKET, REPAIR_APPROVE, REPAIR_REFUSE, SWITCH. */
 int decide_ticket(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 int decide_bmc(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                struct err *e);
@@ -93,7 +93,7 @@ int decide_machine(const struct cluster *c, const struct command *cmd, size_t fr
                    struct err *e);
 int decide_window(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                   struct err *e);
-/* TOKEN_CREATE, TOKEN_USE and CERTIFICATE_*: who has a certificate. */
+/* TOKEN_CREATE, TOKEN_USE and CERTIFICATE_*: tokens and certificates. */
 int decide_certificate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 int decide_power(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* A person's power command for m has not come to its end yet. */
@@ -106,8 +106,8 @@ int decide_instance(const struct cluster *c, const struct command *cmd, struct d
 /* The one node that a command is about. */
 int decide_one(const struct cluster *c, const struct command *cmd, struct member **out, struct err *e);
 
-/* What is agreed of how many nodes may be out, checked where it is decided: 0, or -EBUSY with why not.
- * Nothing is limited while no limits were agreed. */
+/* The agreed limits on how many nodes may be out, checked where it is decided: 0, or -EBUSY with the
+ * reason. Nothing is limited while no limits are agreed. */
 int decide_check_budgets(const struct cluster *c, const struct named *more, struct err *e);
 int decide_check_brakes(const struct cluster *c, struct err *e); /* the switches, and Health=observe */
 int decide_check_surge(const struct cluster *c, struct wall at, struct err *e);
@@ -120,7 +120,7 @@ void decide_revision(const struct cluster *c, const struct command *cmd, struct 
 /* CONFIGURE */
 int decide_configure(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 
-/* What a repair's step is begun with. */
+/* The beginning of a repair's step. */
 struct repair_wish {
     enum step step;
     const char *why;  /* borrowed */
@@ -129,7 +129,7 @@ struct repair_wish {
     uint64_t instance;
     uint64_t deadline_s; /* 0: none */
     bool manual;
-    const char *remedy; /* of STEP_TEND; borrowed. Else NULL */
+    const char *remedy; /* the remedy of STEP_TEND; borrowed. Else NULL */
 };
 /* Its why and its problem can be written down. */
 int repair_wish_check(const struct repair_wish *w, struct err *e);
@@ -139,9 +139,9 @@ void repair_begin(const struct cluster *c, const struct command *cmd, struct mem
 /* The same, with what is to be remembered of repairs before in place of what is. */
 void repair_begin_with(const struct command *cmd, struct member *m, const struct repair_wish *w,
                        const struct repair *before, struct decision *d);
-/* Of the machine that had the name nothing is left in *r but attempts with the remedies that `keep` (an
- * list of n) names: how often a name was replaced is not of the machine, keeps replacing from going on for
- * ever, and is to be judged. */
+/* Drops everything that *r remembers of the machine that had the name, except attempts with the remedies
+ * in `keep` (n names): how often a name was replaced belongs to the name, keeps replacing from going on
+ * for ever, and is still to be judged. */
 void repair_forget(struct repair *r, const struct remedy_name *keep, size_t n);
 void repair_forget_notes(struct repair *r);
 /* Its incidents and its maintenance event go, and `said` has which were open. */
@@ -150,10 +150,10 @@ void forget_ailment(const struct member *m, const char *how, struct text *said, 
 enum step repair_step_of(const struct member *m);
 /* Into another step. Before it, repair_leave. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why);
-/* The step's time begins anew. */
+/* The step's time begins again. */
 void repair_restart(struct repair *r, struct wall at);
-/* What is under way in a step goes with it, and its attempt is ended. -EBUSY when it has begun, and nobody
- * (by_person) takes the responsibility; but a check that is given up leaves nothing undone. */
+/* Ends what is under way in a step, together with its attempt. -EBUSY when it has begun and no person
+ * (by_person) takes the responsibility. A check that is given up leaves nothing undone. */
 int repair_leave(const struct cluster *c, const struct member *m, struct repair *r, struct wall at,
                  bool by_person, struct decision *d, struct err *e);
 /* The repair is this one, and at this step; else -EBUSY. */
@@ -164,19 +164,19 @@ struct attempt_record *attempt_add(struct repair *r, struct wall at, const char 
 void repair_note(struct repair *r, const struct command *cmd, const char *text);
 /* No attempt of this repair is judged any more. */
 void repair_disown(struct repair *r);
-/* It leaves its step for another one, and nothing is said of what an examination came to: that is owed. */
+/* The repair leaves its step without the result of its examination, which is then owed. */
 void repair_owe(struct repair *r, enum step to);
 /* Adds the repair's record as it is now. */
 void repair_put(const struct member *m, const struct repair *r, struct decision *d);
 
-/* What a person answers for, of what is open on m. -ENOENT for a finding that is not open. *out is the
- * caller's to give to answer_fini, also after an error. */
+/* Reads which open findings of m a person answers for. -ENOENT for a finding that is not open. Give *out
+ * to answer_fini, also after an error. */
 int answer_find(const struct answer_command *says, const struct member *m, struct wall at, struct answer *out,
                 struct err *e);
 /* Adds what was answered for before, and did not come back since. */
 void answer_carry(const struct answer *before, const struct member *m, struct answer *w);
-/* How many of the open incidents keep the node out of service when what w covers is closed; said has what is
- * left of them. */
+/* How many open incidents still keep the node out of service after those that w covers are closed; said
+ * gets their description. */
 size_t answer_leaves(const struct member *m, const struct answer *w, struct text *said);
 /* Closes what w covers, and says it behind d->text. */
 void answer_close(const struct command *cmd, const struct member *m, const struct answer *w,

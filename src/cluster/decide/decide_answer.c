@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A person's word that something was put right. It names findings that are open, by fault and device, or is
- * for all of them. Whatever it covers is closed in the commit that writes it down; a finding that leaves
- * others behind in its incident is closed as an incident of its own, so that what comes back is still
- * counted.
+ * A person's word that something was put right. It names open findings by fault and device, or is for all
+ * of them. The covered findings are closed in the commit that writes the word down. A finding that leaves
+ * others behind in its incident is closed as an incident of its own, so that it still counts when it comes
+ * back.
  */
 #include "cluster/decide/decide.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID_BYTES_MAX = 900 /* of the journal's sentence */ };
+enum { SAID_BYTES_MAX = 900 /* the bytes of the journal's sentence */ };
 
 /* --- what is named ---------------------------------------------------------------------------- */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Baselines and rollouts: what the nodes of a class should be, as a person said, version after version.
- * Nothing here follows from what most nodes are. Versions only grow: going back to an older one is a new
- * version with its fingerprint. A rollout gives a class two good states until it is accepted or reverted.
+ * Baselines and rollouts: what the nodes of a class should be, version after version, by a person's word.
+ * Nothing here follows from what most nodes are. Versions only grow: going back to an older version makes a
+ * new one with its fingerprint. A rollout gives a class two good states until it is accepted or reverted.
  *
- * The lists of components that a baseline names are records beside it, each there as long as any
- * baseline names it; they come and go in the same commit.
+ * The lists of components that a baseline names are records beside it. A list is there as long as any
+ * baseline names it; both come and go in the same commit.
  */
 #include "cluster/decide/decide.h"
 
@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a class's baseline is to become. All borrowed. */
+/* The new content of a class's baseline. All borrowed. */
 struct proposal {
     const struct baseline_slot *was; /* NULL: the first */
     const char *class;
-    const struct listing *to; /* of the baseline, or of the rollout */
+    const struct listing *to; /* of the baseline or the rollout */
     const char *node, *note;
 };
 
@@ -162,7 +162,7 @@ static bool first_unknown(void *arg, const struct difference *x)
     return !x->unknown;
 }
 
-/* A node shows what is right only when all of it that counts is known. */
+/* A node shows what is right only when all of its components that count are known. */
 static int check_shown(const struct cluster *c, const struct member *m, struct err *e)
 {
     CLEANUP_TEXT struct text fp = {0};
@@ -315,7 +315,7 @@ static int decide_revert(const struct cluster *c, const struct command *cmd, str
     return add_version(c, cmd, &p, what.s, d, e);
 }
 
-/* Where a rollout leads: to what a node is, or to an older version. */
+/* The aim of a rollout: a node's present state, or an older version. */
 static int find_target(const struct cluster *c, const struct rollout_start_command *says, struct proposal *p,
                        struct err *e)
 {

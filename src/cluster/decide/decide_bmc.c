@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* BMC: what a BMC tells of its node by Redfish. */
+/* BMC: what a BMC reports about its node by Redfish. */
 #include "cluster/decide/decide.h"
 
 #include <assert.h>

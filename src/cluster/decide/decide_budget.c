@@ -6,8 +6,8 @@
 
 enum { WEEK_S = 7 * 86400 };
 
-/* Those of the scope that are out, and those of `more` that would be. Who left the configuration takes
- * nobody's room. */
+/* The nodes of the scope that are out, and the nodes of `more` that would be. A node that left the
+ * configuration takes no room. */
 static unsigned count_scope(const struct cluster *c, enum scope s, unsigned number, const struct named *more)
 {
     unsigned n = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who has a certificate: tokens with which machines join, and the records of what was made.
+ * Tokens with which machines join, and the records of certificates.
  *
- * The number and the key of a certificate are known before it is given away, so they are committed with the
- * word that lets it be made; what was not committed is never given to anybody.
+ * The number and key of a certificate are known before it is given away, so they are committed with the
+ * command that allows it. A certificate that was not committed is never given away.
  *
- * A node has one certificate: when it joins, all before it end, also those that no record has. One that it
- * asks for by RENEW is the second one until it comes with it; then the first one ends.
+ * A node has one certificate. When it joins, all earlier ones end, also those without a record. A
+ * certificate that it asks for by RENEW is the second one until the node connects with it; then the first
+ * one ends.
  */
 #include "cluster/decide/decide.h"
 
@@ -31,7 +32,7 @@ struct edit {
     struct made made[CERTIFICATES_EACH_MAX + 1];
 };
 
-/* What is not said of it is empty. */
+/* Members that are absent are empty. */
 static struct made made_of(const struct certificate_terms *t)
 {
     struct made m = {.serial = t->serial, .key = t->key, .from = t->from, .until = t->until};
@@ -46,7 +47,7 @@ static char *subject_of_node(const char *name)
     return text_take(&t);
 }
 
-/* What is over by its own time is left out: the journal has it. */
+/* Certificates that have expired are left out: the journal has them. */
 static void edit_begin(const struct cluster *c, const char *subject, struct wall now, struct edit *x)
 {
     const struct holder *was = cluster_holder(c, subject);
@@ -85,7 +86,7 @@ static uint64_t edit_next(const struct edit *x)
     return next > x->h.least ? next : x->h.least;
 }
 
-/* -EAGAIN for a number that is not above the others': whoever asks again is given another one. */
+/* -EAGAIN for a number that is not above the others: the caller asks again and gets another number. */
 static int edit_add(struct edit *x, const char *subject, const struct made *m, struct err *e)
 {
     if (x->h.n == CERTIFICATES_EACH_MAX)
@@ -108,8 +109,8 @@ static void say_made(const struct made *m, const char *subject, struct text *t)
                 subject, m->key, wall_format(m->until, until));
 }
 
-/* A node that no file names any more, an operator: nothing of them is valid, and nothing that was ended would
- * be without the record. Those of nodes that are listed stay. */
+/* For an operator, or a node that no file names any more: drops the record when no certificate in it is
+ * valid, and no ended one would become valid without it. Records of listed nodes stay. */
 static bool holder_is_over(const struct cluster *c, const struct holder *h, struct wall now)
 {
     static const char node[] = "node:";
@@ -124,7 +125,7 @@ static bool holder_is_over(const struct cluster *c, const struct holder *h, stru
 struct sweep {
     const struct cluster *cluster;
     struct wall now;
-    const char *but; /* this subject's record is written anew */
+    const char *but; /* the record of this subject is written again */
     struct decision *d;
 };
 
@@ -138,8 +139,8 @@ static void sweep_holder(void *arg, const struct holder *h)
 
 /* --- a person, or a controller for itself ----------------------------------------------------- */
 
-/* The key of a controller's certificate is nowhere but in its process: those of processes before are of no
- * use to anybody. */
+/* The key of a controller's certificate lives in its process alone: certificates of earlier processes are
+ * useless. */
 static int decide_create(const struct cluster *c, const struct command *cmd, struct decision *d,
                          struct err *e)
 {
@@ -180,8 +181,8 @@ static int check_due(const char *name, const struct made *of, struct wall now, s
                    name, wall_format((struct wall){of->until.ns - (of->until.ns - of->from.ns) / 3}, from));
 }
 
-/* The certificate with which it asks is recorded, also when it was made before there were records; what it
- * asked for before, and did not use, goes. */
+/* Records the certificate with which the node asks, also when it was made before there were records. One
+ * that the node asked for before and did not use is dropped. */
 static int edit_keep_one(struct edit *x, const char *name, const struct made *of, struct wall now,
                          struct err *e)
 {
@@ -256,7 +257,7 @@ static int decide_used(const struct cluster *c, const struct command *cmd, struc
 
 /* --- a person ends them ------------------------------------------------------------------------ */
 
-/* The one with this number; of one alone others stay as they are. */
+/* Ends the certificate with this number; others stay as they are. */
 static size_t edit_revoke_one(struct edit *x, uint64_t serial, struct wall at, char *why)
 {
     size_t n = 0;
@@ -271,7 +272,7 @@ static size_t edit_revoke_one(struct edit *x, uint64_t serial, struct wall at, c
     return n;
 }
 
-/* All below this number, of which some may have no record. */
+/* Ends all certificates below this number, with or without a record. */
 static void edit_revoke_below(struct edit *x, uint64_t least, struct wall at, char *why)
 {
     int64_t unrecorded = at.ns + span_s(UNRECORDED_S_MAX).ns;
@@ -282,7 +283,7 @@ static void edit_revoke_below(struct edit *x, uint64_t least, struct wall at, ch
             edit_revoke_one(x, x->made[i].serial, at, why);
 }
 
-/* Of a controller, the certificate in use is the last one: those of processes before it end. */
+/* The certificate in use is a controller's last one: those of earlier processes end. */
 static uint64_t revoke_least(const struct edit *x, bool controller)
 {
     uint64_t next = edit_next(x);
@@ -348,7 +349,7 @@ static int64_t token_expires(const struct token *t)
     return (int64_t)end;
 }
 
-/* Tokens that nobody used go when the next one is made. */
+/* Unused tokens that have expired go when the next one is made. */
 static void drop_expired_tokens(const struct cluster *c, struct wall now, struct decision *d)
 {
     for (const struct token *t = c->tokens; t && d->n_ops < OPS_MAX; t = t->hh.next)
@@ -356,7 +357,7 @@ static void drop_expired_tokens(const struct cluster *c, struct wall now, struct
             decision_add(d, "token/", t->hash, NULL);
 }
 
-/* What a token may do beside letting one of its nodes join once. */
+/* The terms of a token beside its nodes. */
 static int write_token(const struct command *cmd, const char *nodes, struct text *t, struct err *e)
 {
     const struct token_create_command *says = &cmd->token_made;
@@ -423,7 +424,7 @@ static bool list_has(const struct hostlist *h, const char *name)
     return false;
 }
 
-/* What the token asks of the machine beside its name. */
+/* The token's terms for the machine beside its name. */
 static int check_machine(const json_t *o, const struct token_use_command *says, struct err *e)
 {
     const char *from, *uuid, *address = says->address, *said = says->machine;
@@ -470,7 +471,7 @@ static int check_free(const struct cluster *c, const char *name, const char *sub
     return 0;
 }
 
-/* What is left of the token. */
+/* The rest of the token's uses. */
 static char *token_used(const json_t *o)
 {
     uint64_t count = 1;

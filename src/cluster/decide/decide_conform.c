@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the commands of conformance come to (command_conform.h).
+ * Decides the commands of conformance (command_conform.h).
  *
- * A claim that DRIFT, PERSISTS or OVERDUE makes is one record for all nodes of the command, and is
- * written with the first part of it; a node whose own record comes with a later part is held already
- * then. So a node may be held and not be drifted, when the controller ended between two parts: the
- * next DRIFT finds it held, and RESTORED and APPROVE release it all the same.
+ * A claim that DRIFT, PERSISTS or OVERDUE makes is one record for all nodes of the command and is written
+ * with the first part. A node whose own record comes with a later part is already held then. When the
+ * controller ends between two parts, a node may be held and not drifted: the next DRIFT finds it held, and
+ * RESTORED and APPROVE release it all the same.
  *
- * What Fettle found is decided against the committed state like anything else: a finding about another
- * version of the baseline, or another class than the node's, is of the past, and changes nothing.
+ * A finding of Fettle's is decided against the committed state like any other command. A finding about
+ * another version of the baseline, or another class than the node's, is of the past and changes nothing.
  */
 #include "cluster/decide/decide.h"
 
@@ -269,10 +269,10 @@ static bool is_of_the_past(const struct cluster *c, const struct member *m, uint
     return version && (!b || b->version != version);
 }
 
-/* What the marks of a part and its claims come to. */
+/* The result of the marks of a part and its claims. */
 struct release {
     struct selection claims;
-    bool *marks; /* who is changed, by member id */
+    bool *marks; /* the changed nodes, by member id */
 };
 
 static size_t count_held(const struct member *m, bool overdue)
@@ -463,8 +463,8 @@ int decide_approve(const struct cluster *c, const struct command *cmd, size_t fr
 
 /* --- reboots --------------------------------------------------------------------------------- */
 
-/* A reboot is asked for only where nothing runs: drained, drifted, and the class says so. And not again and
- * again: what so many did not cure, another one will not. */
+/* A reboot is asked for only when nothing runs: the node is drained and drifted, and its class asks for
+ * reboots. After this many reboots that did not help, another one will not help either. */
 static bool may_reboot(const struct cluster *c, const struct member *m, struct wall now)
 {
     const struct drift *drift = m ? member_drift(m) : NULL;

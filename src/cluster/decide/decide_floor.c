@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MEASURED: what nodes came to in a benchmark goes before what is recorded of it. Of too many nodes those
- * that were measured longest ago are forgotten, and so is one of too many records.
+ * MEASURED: new results of a benchmark go before the recorded ones. Above the limit of nodes, the oldest
+ * results are dropped; above the limit of records, the oldest record.
  */
 #include "cluster/decide/decide.h"
 
@@ -39,7 +39,7 @@ static int check_measured(const struct measured_command *x, struct err *e)
     return 0;
 }
 
-/* Those of the command, as far as the cluster knows them: borrowed, as are the old ones. */
+/* The command's results for nodes that the cluster knows: borrowed, as are the old ones. */
 static void add_new(const struct cluster *c, const struct measured_command *x, struct floor *f)
 {
     for (size_t i = 0; i < x->n; i++)
@@ -55,7 +55,7 @@ static bool has_node(const struct measured_command *x, const char *name)
     return false;
 }
 
-/* Those that are recorded behind them. */
+/* The recorded results behind the new ones. */
 static void add_old(const struct floor *was, const struct measured_command *x, struct floor *f)
 {
     for (size_t i = 0; was && was->sum == x->sum && i < was->n && f->n < FLOOR_NODES_MAX; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A node that no file names is forgotten: every record that has its name goes. Its certificates stay, since
- * they belong to whoever holds the key; `cert revoke` ends them. The record node/NAME is deleted last, also
- * where there is none: with it the node leaves every list (cluster_let_go).
+ * Forgets a node that no file names: every record with its name goes. Its certificates stay, because they
+ * belong to the holder of the key; `cert revoke` ends them. The record node/NAME is deleted last, also when
+ * it does not exist: with it the node leaves every list (cluster_let_go).
  */
 #include "cluster/decide/decide.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the checks found becomes incidents; what remedies came to is counted.
+ * Findings of checks become incidents, and the results of remedies are counted.
  *
- * FINDINGS works on a copy of what is known of the node: incidents are closed first, then findings are laid
- * into those that are open, or open new ones. The node is isolated in the same decision, so that there is no
- * moment at which a fatal incident is agreed upon and its node is in service.
+ * FINDINGS works on a copy of the node's incidents: some are closed first, then findings are added to open
+ * ones or open new ones. The node is isolated in the same decision, so there is no moment at which a fatal
+ * incident is agreed and its node is in service.
  */
 #include "cluster/decide/decide.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    SAID_BYTES_MAX = 900, /* of the journal's sentence */
+    SAID_BYTES_MAX = 900, /* the bytes of the journal's sentence */
     FORGET_AFTER_S = 90 * 24 * 3600
 };
 
@@ -192,7 +192,7 @@ static void move_to_past(struct edit *x, struct incident *i)
     x->changed = true;
 }
 
-/* Of a node with too many incidents the worst count. False when this one is none of them. */
+/* Of a node with too many incidents the worst ones count. False when this one does not. */
 static bool make_room(struct edit *x, const struct incident_news *g)
 {
     if (x->a.n_open < INCIDENTS_OPEN_MAX)
@@ -301,7 +301,7 @@ static void add_job(struct edit *x, struct incident *i, const struct incident_jo
     decide_health_say(x, "a job runs under", i, words.s);
 }
 
-/* What the scheduler says runs on the node, for each incident that is open. */
+/* The jobs that the scheduler reports on the node, for each open incident. */
 static int add_jobs(struct edit *x, struct err *e)
 {
     for (size_t k = 0; k < x->says->n_jobs; k++) {
@@ -346,7 +346,7 @@ static bool is_overridden(const struct member *m, const struct ailment *a)
     return o != NULL;
 }
 
-/* What was found is written down all the same. */
+/* The findings are written down all the same. */
 static int check_isolation(const struct cluster *c, const struct command *cmd, struct member *m, bool surges,
                            struct err *e)
 {

@@ -10,7 +10,7 @@ static void say_number(const char *name, unsigned was, unsigned is, const char *
         text_printf(t, "%s%s %u%s -> %u%s", t->len ? ", " : "", name, was, unit, is, unit);
 }
 
-/* What is another one than before, by the names of fettle.conf. */
+/* The limits that changed, by the names of fettle.conf. */
 static void say_limits(const struct limits *was, const struct limits *is, struct text *t)
 {
     static const char *const names[SCOPES] = {"MaxOut", "MaxOutClass", "MaxOutGroup", "MaxOutPartition"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which machine has a name: written down when it is known, and what follows when it is another one. A machine
- * that came under an old name inherits nothing, and passes every check before it takes work; but what a
- * person did with the name is the person's: it waits where it was put, with a note.
+ * Which machine has a name: recorded when it is known, with what follows when it is another machine. A
+ * machine under an old name inherits nothing, and passes every check before it takes work. A person's
+ * decision about the name stays: the node waits where the person put it, with a note.
  *
- * One on which a remedy may have been carried out that nobody verified is examined as after a remedy: because
- * it had the name before, and may have gone in the middle of its repair, for what was known of it went with
- * it; or because a driver did something to whichever machine was there.
+ * A machine on which an unverified remedy may have been carried out is examined as after a remedy: because
+ * it had the name before and may have left in the middle of its repair, whose memory went with it; or
+ * because a driver acted on whichever machine was there.
  */
 #include "cluster/decide/decide.h"
 
@@ -74,14 +74,14 @@ static int check_instance(const struct instance_command *says, struct instance *
     return decide_check_boot(says->boot, e);
 }
 
-/* What a person put where it is, and what nothing follows from. */
+/* Steps into which a person put the node, from which nothing follows. */
 static bool decide_machine_stays(const struct instance *x, const struct repair *r)
 {
     return !x->says->act || r->manual || r->step == STEP_QUEUE || r->step == STEP_QUARANTINE ||
            r->step == STEP_RETIRED;
 }
 
-/* The repair that is under way: it begins anew, or waits for its person. */
+/* The repair that is under way begins again, or waits for its person. */
 static int go_on(const struct cluster *c, const struct command *cmd, const struct member *m,
                  const struct instance *x, const char *why, struct text *said, struct decision *d,
                  struct err *e)

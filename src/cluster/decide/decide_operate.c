@@ -33,7 +33,7 @@ static int check_wish(const struct operate_command *w, struct err *e)
     return decide_check_boot(w->boot, e);
 }
 
-/* What has to be so for anything to be done to a node. */
+/* The conditions for any operation on the node. */
 static int check_operation(const struct cluster *c, const struct member *m, const struct repair *r,
                            const struct operate_command *w, struct wall at, struct err *e)
 {
@@ -63,7 +63,7 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
     return applies_remedy(w->step) ? decide_check_week(c, m, r, at, e) : 0;
 }
 
-/* The faults of its open incidents, the worst first, by commas; those that fit. */
+/* The faults of its open incidents, the worst first, with commas between; as many as fit. */
 static void say_faults(const struct member *m, char out[static FAULT_BYTES_MAX + 1])
 {
     const struct ailment *a = member_ailment(m);
@@ -99,7 +99,7 @@ static char *operation_record(const struct command *cmd, const struct repair *r,
     return text_take(&t);
 }
 
-/* What the journal and the stream say: everybody reads them, and a command is for administrators. */
+/* The sentence of the journal and the stream: everybody reads these, and a command is for administrators. */
 static char *operation_words(const struct operate_command *w)
 {
     struct text t = {0};

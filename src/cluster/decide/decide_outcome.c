@@ -43,7 +43,7 @@ static char *say_outcome(const struct outcome_command *o)
     return text_take(&t);
 }
 
-/* The attempt says what was counted of it, so that it can be taken back. */
+/* The attempt notes what was counted, so that it can be taken back. */
 static void count_outcome(const struct cluster *c, struct attempt_record *a, const struct outcome_command *o,
                           struct decision *d)
 {

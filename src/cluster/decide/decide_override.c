@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A person's word that a node is in service, whatever is wrong with it: taken back in Slurm while Fettle
- * held it, or said by command. It is written down with what was wrong, in the same commit as what Slurm's
- * driver notes of it, so that no restart falls between the two. It ends when its time is over, when a repair
- * begins, when another machine has the name, or by a person's word.
+ * A person's word that a node is in service despite its faults: by taking it back in Slurm while Fettle
+ * held it, or by command. It is recorded with the faults in the commit that takes the note of Slurm's
+ * driver, so that no restart falls between the two. It ends when its time is over, when a repair begins,
+ * when another machine has the name, or by a person's word.
  */
 #include "cluster/decide/decide.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID_BYTES_MAX = 600 /* of what is wrong, in the journal */ };
+enum { SAID_BYTES_MAX = 600 /* the faults, in the journal */ };
 
 static void decide_override_put(const struct member *m, const struct override *o, struct decision *d)
 {
@@ -32,7 +32,7 @@ void override_end(const struct member *m, const char *how, struct text *said, st
 
 /* --- one begins ------------------------------------------------------------------------------- */
 
-/* What is wrong with the node now. */
+/* The node's present faults. */
 static void note_incidents(const struct member *m, struct override *o)
 {
     const struct ailment *a = member_ailment(m);
@@ -71,11 +71,9 @@ static void set_override(const struct command *cmd, const struct member *m, cons
                          const char *source, struct decision *d)
 {
     struct override_of of[INCIDENTS_OPEN_MAX];
-    struct override o = {.by = (char *)(uintptr_t)by,
-                         .source = (char *)(uintptr_t)source,
-                         .why = (char *)(uintptr_t)(cmd->reason ? cmd->reason : ""),
-                         .at = cmd->at,
-                         .of = of};
+    CLEANUP_FREE char *own_by = mem_dup(by), *own_source = mem_dup(source),
+                      *why = mem_dup(cmd->reason ? cmd->reason : "");
+    struct override o = {.by = own_by, .source = own_source, .why = why, .at = cmd->at, .of = of};
     note_incidents(m, &o);
     decide_override_put(m, &o, d);
     d->text = say_set(&o);
@@ -95,7 +93,7 @@ static int by_command(const struct command *cmd, const struct member *m, struct 
     return 0;
 }
 
-/* With what Slurm's driver notes of it. */
+/* Together with the note of Slurm's driver. */
 static int by_scheduler(const struct cluster *c, const struct command *cmd, const struct member *m,
                         struct decision *d, struct err *e)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The steps of a repair, as the watch proposes them, and the operations in them.
+ * The steps of a repair as the watch proposes them, and their operations.
  *
- * A proposal names the step that it leaves, so that one that comes late, or twice, changes nothing. An
- * operation is a record of the outbox and goes with its step; but one that is begun is not forgotten: the
- * step stands until somebody says what came of it, or a person ends it.
+ * A proposal names the step that it leaves, so a late or repeated proposal changes nothing. An operation is
+ * a record of the outbox and goes with its step. An operation that has begun is not forgotten: the step
+ * stands until its result comes, or a person ends it.
  */
 #include "cluster/decide/decide.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID_BYTES_MAX = 900 /* of the journal's sentence */ };
+enum { SAID_BYTES_MAX = 900 /* the bytes of the journal's sentence */ };
 
 /* --- a repair is changed ---------------------------------------------------------------------- */
 
@@ -46,8 +46,8 @@ static bool step_has_answer(enum step s)
     return s == STEP_QUEUE || s == STEP_PROVISION;
 }
 
-/* All that belongs to one step begins anew. What a person put right in the queue stays so on the way back,
- * and in the queue again where it did not come back in time. */
+/* Everything that belongs to one step begins again. Findings that a person put right in the queue stay so
+ * on the way back, and in the queue again unless they came back in time. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why)
 {
     assert(to < STEPS);
@@ -210,7 +210,7 @@ void repair_disown(struct repair *r)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* What the record of the operation says of an attempt that nobody has ended. */
+/* The operation's record, about an attempt that has not ended. */
 static void attempt_end_by(struct attempt_record *a, const struct operation *o, struct wall at)
 {
     if (!operation_was_begun(o->state))
@@ -416,7 +416,7 @@ int repair_check_at(const struct member *m, const struct repair *r, const char *
     return 0;
 }
 
-/* What the repair, or the examination that it leaves, came to. */
+/* The result of the repair, or of the examination that it leaves. */
 static enum entry_outcome move_outcome(const struct member *m, const struct repair *is,
                                        const struct repair_command *v)
 {
@@ -480,7 +480,7 @@ static int check_room(const struct cluster *c, struct member *m, struct err *e)
     return rc < 0 ? rc : decide_check_budgets(c, &one, e);
 }
 
-/* Whether the node, and what people said of it, allow the move. */
+/* Whether the node, and what people said about it, allow the move. */
 static int check_state(const struct cluster *c, struct member *m, const struct repair *is,
                        const struct repair_command *v, struct err *e)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    COMMIT_BYTES_MAX = 512 << 10, /* of pieces in one commit, */
+    COMMIT_BYTES_MAX = 512 << 10, /* the bytes of pieces in one commit, */
     COMMIT_OPS_MAX = 100          /* and of records: below the limits of the store (store.h) */
 };
 
@@ -25,7 +25,7 @@ struct revising {
     const struct revisions *r;
     struct decision *d;
     struct wanted *wanted; /* the pieces of the command */
-    size_t bytes, n_late;  /* of pieces in this commit; pieces that are left to the next one */
+    size_t bytes, n_late;  /* the bytes of pieces in this commit; the pieces that are left to the next one */
     struct text parts;     /* as the head has them */
 };
 

@@ -18,8 +18,8 @@ static bool is_against(const struct attempt_record *a, const struct shared_cause
            text_has_word(a->fault, ',', fault);
 }
 
-/* What was tried against it is no try; and who was queued meanwhile was queued for it. True when anything
- * changes. */
+/* Attempts against a shared cause do not count as tries, and a node that was queued meanwhile was queued
+ * for it. True when anything changes. */
 static bool give_back(const struct cluster *c, const struct shared_cause *s, struct repair *r,
                       struct tally_edit *x)
 {
@@ -49,8 +49,8 @@ static size_t ops_of(const struct repair *r, const struct shared_cause *s, const
     return n;
 }
 
-/* The nodes of the cause that are not in `left`: as many as one commit takes. Those of the rest are added to
- * `rest`, and are left for another one. */
+/* The nodes of the cause that are not in `left`, as many as one commit takes. The others are added to
+ * `rest` for another commit. */
 static size_t let_go(const struct cluster *c, const struct shared_cause *s, const struct hostlist *left,
                      struct hostlist *rest, struct decision *d)
 {
@@ -92,7 +92,7 @@ static int end_shared(const struct cluster *c, const char *key, struct decision 
         return 0;
     size_t given = let_go(c, was, &nobody, &rest, d);
     struct text t = {0};
-    if (rest.n) { /* it ends with the last of them */
+    if (rest.n) { /* the cause ends with the last node */
         CLEANUP_FREE char *folded = hostlist_fold((const char *const *)rest.names, rest.n);
         struct shared_cause now = *was;
         now.nodes = folded;
@@ -129,7 +129,7 @@ int decide_shared(const struct cluster *c, const struct command *cmd, struct dec
     d->changed = (struct hostlist){0};
     size_t given = was ? let_go(c, was, &left, &rest, d) : 0, n = left.n;
     hostlist_add_all(&d->changed, &left);
-    hostlist_add_all(&left, &rest); /* they are let go with the next word of it */
+    hostlist_add_all(&left, &rest); /* they are released with the next news of the cause */
     CLEANUP_FREE char *folded = hostlist_fold((const char *const *)left.names, left.n);
     if (was && d->n_ops == 0 && strcmp(was->nodes, folded) == 0 && strcmp(was->why, says->why) == 0 &&
         was->severity == says->severity) {

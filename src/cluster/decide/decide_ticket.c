@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What people say in a repair: moves by hand, tickets of the work queue, approval, and the switches. What a
- * person does is not counted for or against a remedy.
+ * People's words in a repair: moves by hand, tickets of the work queue, approval, and the switches. A
+ * person's act counts neither for nor against a remedy.
  */
 #include "cluster/decide/decide.h"
 
@@ -29,7 +29,7 @@ static int refuse_step(const struct member *m, const char *what, struct err *e)
 
 /* --- moves by hand ---------------------------------------------------------------------------- */
 
-/* Whoever wants the node out has said so later than whoever wanted it in service. */
+/* The person who wants the node out spoke later than the person who wanted it in service. */
 static void put_override_away(const struct member *m, struct decision *d)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -84,7 +84,7 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
     return rc;
 }
 
-/* Of the class where it has one of its own, else as whoever asks has it. */
+/* The class's own deadline; without one, the caller's. */
 static uint64_t provision_deadline_s(const struct cluster *c, const struct member *m, uint64_t all_s)
 {
     const struct node_class *k = &cluster_classes(c)->list[m->class];
@@ -107,7 +107,7 @@ static int human_intervention(const struct cluster *c, const struct command *cmd
     return rc;
 }
 
-/* What is left keeps the node in the queue. */
+/* The other findings keep the node in the queue. */
 static int answer_in_queue(const struct cluster *c, const struct command *cmd, const struct member *m,
                            const struct answer *w, const char *left, struct decision *d, struct err *e)
 {
@@ -129,7 +129,7 @@ static int answer_in_queue(const struct cluster *c, const struct command *cmd, c
     return rc;
 }
 
-/* Of single findings. */
+/* For single findings. */
 static int decide_answer(const struct cluster *c, const struct command *cmd, struct member *m,
                          struct decision *d, struct err *e)
 {
@@ -177,7 +177,7 @@ static int begin_by_hand(const struct cluster *c, const struct command *cmd, str
     return 0;
 }
 
-/* Where a repair goes whose node a person wants to have out: first its work ends. */
+/* The next step of a node that a person wants to have out: its work ends first. */
 static enum step out_of(enum step s)
 {
     if (s == STEP_EXAMINE || s == STEP_PROVISION)
@@ -219,7 +219,7 @@ static int put_away(const struct cluster *c, const struct command *cmd, struct m
 
 /* --- maintenance ------------------------------------------------------------------------------ */
 
-/* Somebody's hands may be in a machine that is in maintenance: it is not restarted meanwhile. */
+/* Somebody may be working inside a machine that is in maintenance: it is not restarted meanwhile. */
 static int set_maintenance(const struct command *cmd, const struct member *m, bool restart,
                            struct decision *d, struct err *e)
 {
@@ -394,7 +394,7 @@ static int decide_switch(const struct cluster *c, const struct command *cmd, str
         return 0;
     decision_add(d, "switch/", name, on ? switch_record(cmd->actor, cmd->at, cmd->reason) : NULL);
     if (!on && c->n_isolated && strcmp(name, "latch") == 0)
-        decision_add(d, "surge/", "isolated", NULL); /* what tripped it counts no more */
+        decision_add(d, "surge/", "isolated", NULL); /* what tripped it does not count any more */
     struct text t = {0};
     text_printf(&t, "%s %s", name, on ? "on" : "off");
     if (cmd->reason && *cmd->reason)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trials: nodes are held for a check, and let go when it has run. Held are all or none, by one claim; they
- * are let go one by one or together. What holds a node is the claim, and what it is held for stands in its
- * record; whichever of the two is left alone, by a person who took the claim back, goes by the same
- * TRIAL_END.
+ * Trials: nodes are held for a check and released when it has run. All of them are held or none, by one
+ * claim; they are released one by one or together. The claim holds the node, and the node's record says
+ * which check it is held for. When a person took the claim back and left the record, the same TRIAL_END
+ * removes it.
  */
 #include "cluster/decide/decide.h"
 
@@ -57,7 +57,7 @@ static int check_free(const struct member *m, struct err *e)
     return 0;
 }
 
-/* Its repair holds it, and nobody else does. */
+/* Its repair holds the node, and no other claim does. */
 static int check_examined(const struct member *m, struct err *e)
 {
     const struct repair *r = member_repair(m);
@@ -135,7 +135,7 @@ static const struct trial_result *result_of(const struct trial_end_command *x, c
     return NULL;
 }
 
-/* The check's last run is this one now; of too many the oldest is forgotten. */
+/* This is the check's last run now; above the limit the oldest is dropped. */
 static void note_run(struct trial_record *r, const char *check, struct wall at, enum result result)
 {
     size_t i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maintenance windows that others keep: written down for the nodes that lie in one, and taken away from those
- * that do no more. What a person said of maintenance is another record, and stays.
+ * Maintenance windows of others: recorded for nodes in a window, and removed for nodes that left it. A
+ * person's word about maintenance is another record, and stays.
  */
 #include "cluster/decide/decide.h"
 

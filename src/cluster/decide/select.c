@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the decisions have in common: the nodes and claims that a command means, and the words that came with
- * it. */
+/* Shared by the decisions: the nodes and claims that a command means, and the words that came with it. */
 #include "cluster/decide/decide.h"
 
 #include <assert.h>

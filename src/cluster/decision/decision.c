@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command comes to is written down. */
+/* Builds the result of a command. */
 #include "cluster/decision/decision.h"
 
 #include <assert.h>

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a command comes to. Zero-initialise; decision_fini. */
+/* The result of a command. Zero-initialise; decision_fini. */
 struct decision {
     size_t n_ops;
     struct {
@@ -18,7 +18,7 @@ struct decision {
     } * ops;
     char *text;                 /* the journal's sentence, NULL when nothing changes */
     struct text about;          /* the ids of `fields`, in the order of their coming: "7.1 7.2" */
-    struct entry_fields fields; /* what the journal says for programs */
+    struct entry_fields fields; /* the journal's fields for programs */
     struct hostlist changed;    /* nodes that it changes */
     char *claim;    /* the claim that now holds the nodes (DRAIN, DOWN), the power command's id; or NULL */
     bool takes_out; /* nodes leave service by it, for which there is room in the budgets as they are committed
@@ -29,7 +29,8 @@ void decision_fini(struct decision *d);
 
 enum { OPS_MAX = 100 }; /* below STORE_OPS_MAX, so that a batch has room for a small one beside it */
 
-/* Writes an operation down. Takes value over; NULL deletes. A claim's record makes the command part of it. */
+/* Adds a change of a record. Takes value over; NULL deletes. A claim's record makes the command part of
+ * that claim. */
 void decision_add(struct decision *d, const char *prefix, const char *key, char *value);
 /* The command is part of this claim, incident, repair or operation; "" and NULL are none. */
 void decision_about(struct decision *d, enum entry_id of, const char *id);

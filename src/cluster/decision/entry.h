@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /*
- * What an entry of the journal says for programs, beside its sentence: whoever counts or chooses entries
- * reads these fields, and nobody reads the sentence (ADR 0047). A decision fills them. The store keeps them
- * as the members of a JSON object, without its braces, so that whoever writes an entry as JSON puts them
- * beside the other members. An entry that says none of it, or that an older fettled wrote, has none: "".
+ * The fields of a journal entry for programs, beside its sentence: programs that count or choose entries
+ * read these fields, and no program reads the sentence (ADR 0047). A decision fills them. The store keeps
+ * them as the members of a JSON object without braces, so that a writer of an entry as JSON puts them
+ * beside the other members. An entry without fields, or from an older fettled, has "".
  */
 
 enum entry_id {
@@ -37,9 +37,9 @@ enum entry_outcome {
 };
 
 struct entry_fields {
-    struct text ids[ENTRY_IDS];             /* with a blank between two; each once */
-    bool moves;                             /* a repair goes from one step to another, or anew to the same */
-    enum step from, to;                     /* STEP_NONE: it begins, or ends */
+    struct text ids[ENTRY_IDS]; /* with a blank between two; each once */
+    bool moves;                 /* a repair goes from one step to another, or begins the same one again */
+    enum step from, to;         /* STEP_NONE: it begins, or ends */
     char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* "": none */
     enum entry_outcome outcome;
     int64_t cost; /* expected of the remedy, in thousandths of a minute of one node; 0: it was not reckoned */
@@ -49,7 +49,7 @@ void entry_fields_fini(struct entry_fields *f);
 /* NULL and "" are no id. */
 void entry_fields_add(struct entry_fields *f, enum entry_id of, const char *id);
 void entry_fields_move(struct entry_fields *f, enum step from, enum step to);
-/* ENTRY_OUTCOME_NONE for a word that is none. */
+/* ENTRY_OUTCOME_NONE for an unknown word. */
 enum entry_outcome entry_outcome_find(const char *name);
 
 /* Writes them into *out, which is empty, as members of a JSON object with commas between; nothing where there

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outbox: what drivers are to bring about, and what has come of it. One record of a kind for each
- * node, so that what was not carried out is replaced by what is wanted now.
+ * The outbox: what drivers are to bring about, and the results. There is one record of a kind for each
+ * node, so an effect that was not carried out is replaced by what is wanted now.
  *
- * A driver writes what it is about to do into the record before it does it (`done`, pending). So a record
- * of which nothing is done can go at once, and one of which something is stays until the driver says that
- * nothing is left.
+ * A driver writes what it is about to do into the record before it does it (`done`, pending). A record with
+ * nothing done can go at once; a record with something done stays until the driver says that nothing is
+ * left.
  */
 #include "cluster/effect/effect.h"
 
@@ -110,7 +110,7 @@ static void tell_of_drift(const struct cluster *c, const struct member *m, const
     CLEANUP_JSON json_t *was = effect_object(f);
     CLEANUP_JSON json_t *want = flag_for(drift);
     const json_t *done = json_object_get(was, "done");
-    /* What stands under another name goes on there, so that it can be taken back. */
+    /* An effect under an earlier name of the node goes on there, so that it can be taken back. */
     if (done && !json_is_null(done))
         xname = json_string_value(json_object_get(was, "xname"));
     if (was && json_equal(json_object_get(was, "want"), want) &&
@@ -120,10 +120,7 @@ static void tell_of_drift(const struct cluster *c, const struct member *m, const
     set_id(o, at);
     json_object_set_new(o, "xname", json_string(xname));
     json_object_set(o, "want", want);
-    if (done)
-        json_object_set(o, "done", (json_t *)(uintptr_t)done);
-    else
-        json_object_set_new(o, "done", json_null());
+    json_object_set_new(o, "done", done ? json_deep_copy(done) : json_null());
     add_effect(d, "ochami.", m, o);
 }
 
@@ -162,7 +159,7 @@ bool cluster_drift_untold(const struct cluster *c, const struct member *m)
 
 /* --- reboots --------------------------------------------------------------------------------- */
 
-/* What comes after now counts, too: the clock was set. */
+/* Times after now count too: the clock was set. */
 unsigned cluster_reboots(const struct member *m, struct wall now)
 {
     const struct reboots *r = m->past ? m->past->reboots : NULL;
@@ -316,7 +313,7 @@ static void say_slurm(const json_t *was, const json_t *is, struct text *t)
     say_lost(was, is, t);
 }
 
-/* What came of the reboot before says nothing about this one. */
+/* The result of an earlier reboot says nothing about this one. */
 static bool is_of_another(const json_t *o, const json_t *done)
 {
     const json_t *id = json_object_get(done, "id");
@@ -385,7 +382,7 @@ static int take_operated(const struct cluster *c, const char *key, json_t *o, js
     return 0;
 }
 
-/* What Fettle has written into Slurm is known by its driver alone. */
+/* Only Slurm's driver knows what Fettle has written into Slurm. */
 int effect_take_slurm(const struct cluster *c, const char *key, const json_t *done, struct wall at,
                       struct decision *d, struct text *said, struct err *e)
 {
@@ -408,7 +405,8 @@ int effect_take_slurm(const struct cluster *c, const char *key, const json_t *do
         json_object_set(now, "id", json_object_get(o, "id"));
     if (!json_is_object(done) || json_object_get(done, "id"))
         return err_set(e, -EINVAL, "\"done\" is neither null nor an object without id");
-    json_object_update(now, (json_t *)(uintptr_t)done);
+    CLEANUP_JSON json_t *copy = json_deep_copy(done);
+    json_object_update(now, copy);
     if (effect_check(rest, now, e) < 0)
         return -EINVAL;
     if (json_equal(o, now))

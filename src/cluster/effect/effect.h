@@ -7,12 +7,12 @@
 #include "cluster/record/record.h"
 
 /*
- * What is to be done elsewhere, as records of the outbox (effect/KIND.NAME), and what drivers say of it. A
+ * Effects on other systems, as records of the outbox (effect/KIND.NAME), and their drivers' results. A
  * decision adds the records; nothing is carried out here.
  */
 
-/* Takes what Slurm's driver says of a node's record into it; no operation is added when it says so already.
- */
+/* Takes the note of Slurm's driver about a node into its record; adds nothing when the record says so
+ * already. */
 int effect_take_slurm(const struct cluster *c, const char *key, const json_t *done, struct wall at,
                       struct decision *d, struct text *said, struct err *e);
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
@@ -23,7 +23,7 @@ void effect_tell(const struct cluster *c, const struct member *m, const struct d
 /* Adds the effect of a reboot into the class's image. */
 void effect_reboot(const struct cluster *c, const struct member *m, const char *boot, struct wall at,
                    struct decision *d);
-/* None is wanted any more: what there was stays as memory. */
+/* The effect is not wanted any more: what was there stays as memory. */
 void effect_no_reboot(const struct cluster *c, const struct member *m, struct decision *d);
 
 #endif

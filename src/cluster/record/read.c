@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What records have in common: how a time, a word, a boot id and the like are read. */
+/* Readers of values that many records have: a time, a word, a boot id and the like. */
 #include "cluster/record/record.h"
 
 #include <errno.h>

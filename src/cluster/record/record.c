@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records to state. A record is read whole before anything changes, so that a bad one changes
- * nothing; taking it replaces whatever stood under its key.
+ * Records to state. A record is read whole before anything changes, so a bad record changes nothing. A
+ * record replaces what stood under its key.
  */
 #include "cluster/record/record.h"
 
@@ -30,7 +30,7 @@ static int compare_ids(const char *a, const char *b)
     return d ? d : strcmp(a, b);
 }
 
-/* Keeps the claims of a member in the order of their ids, whatever order they were read in. */
+/* Keeps the claims of a member in the order of their ids, whatever the order of reading. */
 static void member_link(struct member *m, struct claim *claim, bool drained)
 {
     m->claims = mem_grow(m->claims, (m->n_claims + 1) * sizeof *m->claims);
@@ -128,7 +128,7 @@ static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struc
     return 0;
 }
 
-/* What a record says of a node, and what is so already. */
+/* What the record says about a node, and what is so already. */
 enum { MARK_NAMED = 1, MARK_DRAINED = 2, MARK_LINKED = 4 };
 
 static void mark_drained(const struct cluster *c, const struct hostlist *drained, unsigned char *marks)
@@ -153,7 +153,7 @@ static struct member **meet_all(struct cluster *c, const struct hostlist *nodes)
     return all;
 }
 
-/* Nodes that the claim rests on before and after stay linked: a claim of very many nodes is written anew for
+/* Nodes that the claim holds before and after stay linked: a claim on very many nodes is written again for
  * each change of a few. */
 static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes, bool all_drained,
                        const struct hostlist *drained)
@@ -245,8 +245,8 @@ int edit_apply(struct spec *s, const char *set, unsigned partition_max, struct e
     return 0;
 }
 
-/* Puts the effective specification of a member together anew. An edit that the present limits
- * refuse (MaxPartition was lowered) stays in its record and is left out of the specification. */
+/* Composes the effective specification of a member again. An edit that the present limits refuse
+ * (MaxPartition was lowered) stays in its record and is left out of the specification. */
 static void member_lay_edit(struct cluster *c, struct member *m, const char *set)
 {
     if (m->rostered) {

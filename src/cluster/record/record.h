@@ -10,7 +10,7 @@
  * read what is in one.
  */
 
-/* Takes one record; value NULL removes it. -EILSEQ with a sentence for a record that is none. */
+/* Takes one record; value NULL removes it. -EILSEQ with a sentence for a malformed record. */
 int record_put(struct cluster *c, const char *key, const char *value, struct err *e);
 
 /* One claim's record, without the nodes that leave_out marks (by member id; may be NULL), and with
@@ -64,7 +64,7 @@ char *override_record(const struct override *o);
 char *machine_record_write(const struct machine_record *i);
 /* Another machine has the name from `at` on. */
 void machine_record_change(struct machine_record *i, const char *machine, struct wall at);
-/* Of a window, too. */
+/* Also for a window. */
 char *maintenance_record(const char *by, struct wall at, const char *why, bool restart);
 int put_health(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_repair(struct cluster *c, const char *name, const char *value, struct err *e);
@@ -91,10 +91,10 @@ int record_hex(const json_t *o, const char *key, uint64_t *out, struct err *e);
 
 /* As the record; the caller frees it. */
 char *ailment_record(const struct ailment *a);
-/* The same when a person answered for what w covers. id: of what is closed apart from the rest of its
- * incident, with .N. */
+/* The same after a person answered for what w covers. id: of the findings that are closed apart from the
+ * rest of their incident, with .N. */
 char *ailment_answered(const struct ailment *a, const struct answer *w, const char *id);
-/* What is left of an incident, and what w covers of it; n of either may be 0. */
+/* The rest of an incident, and the part that w covers; n of either may be 0. */
 void incident_split(const struct incident *i, const struct answer *w, struct incident *rest,
                     struct incident *closed);
 void answer_fini(struct answer *w);
@@ -120,7 +120,7 @@ bool tally_edit_has(const struct tally_edit *x, const char *remedy);
 /* Adds the records to the decision, and lets go of *x. */
 void tally_edit_put(struct tally_edit *x, struct decision *d);
 int put_surge(struct cluster *c, const char *name, const char *value, struct err *e);
-/* With one more, of which the latest `keep` are kept. */
+/* With one more time, of which the latest `keep` are kept. */
 char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep);
 char *floor_record(const struct floor *f);
 bool switch_known(const char *name);

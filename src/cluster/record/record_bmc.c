@@ -11,7 +11,7 @@
 
 enum { BMC_COMPONENTS_MAX = 16 };
 
-/* Sorts the list, too. */
+/* Sorts the list too. */
 int bmc_check(struct components *out, struct err *e)
 {
     if (components_sort(out, e) < 0)
@@ -33,7 +33,7 @@ int bmc_read(const json_t *o, struct components *out, struct err *e)
     return bmc_check(out, e);
 }
 
-/* Of the record's whole key, for other records have the same content. */
+/* Over the record's whole key, because other records have the same content. */
 static uint64_t bmc_sum(const struct member *m)
 {
     CLEANUP_TEXT struct text key = {0}, list = {0};

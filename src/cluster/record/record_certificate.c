@@ -239,7 +239,7 @@ static const struct made *made_find(const struct holder *h, uint64_t serial)
     return NULL;
 }
 
-/* Of a node's, what was asked for before the last one and never used has no record any more. */
+/* Certificates of a node that were asked for before the last one and never used have no record any more. */
 static bool is_replaced(const struct holder *h, uint64_t serial)
 {
     return strncmp(h->subject, "node:", strlen("node:")) == 0 && serial && h->n &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of conformance to state: what nodes were seen to be, drift, lists of components, effects.
- * As in record.c a record is read whole before anything changes. A list/ record is believed only when
- * it hashes to its key; one that a baseline names may come before or after the baseline.
+ * Records of conformance to state: what nodes were seen to be, drift, lists of components, effects. As in
+ * record.c, a record is read whole before anything changes. A list/ record is believed only when it hashes
+ * to its key; a list that a baseline names may come before or after the baseline.
  */
 #include "cluster/record/record.h"
 
@@ -54,7 +54,7 @@ static int check_history(const json_t *history, struct err *e)
     return 0;
 }
 
-/* What a member's seen record adds to the sum. */
+/* The seen record's part of the sum. */
 static uint64_t seen_sum(const struct member *m)
 {
     char hex[FINGERPRINT_HEX + 1];
@@ -184,7 +184,7 @@ static int parse_state(const char *name, enum drift_state *out, struct err *e)
     return err_set(e, -EINVAL, "\"%s\" is no state of drift that this version knows", name);
 }
 
-/* What only the record has. */
+/* The members that only the record has. */
 static int read_standing(const json_t *o, struct drift *out, struct err *e)
 {
     const char *boot, *state;
@@ -355,7 +355,8 @@ static int check_texts(const json_t *o, const char *const *keys, size_t n, int k
     return 0;
 }
 
-/* What stands in the State Manager, or is to: `known` of these keys may be there, texts the first four. */
+/* The wanted or present state in the State Manager: the first `known` of these keys may occur; the first
+ * four are texts. */
 static int check_marks(const json_t *o, const char *key, size_t known, int kind, struct err *e)
 {
     static const char *const keys[] = {"flag", "status", "group", "message", "pending", "error"};
@@ -377,7 +378,7 @@ static int check_marks(const json_t *o, const char *key, size_t known, int kind,
     return 0;
 }
 
-/* When it was wanted, and how OpenCHAMI names the node. */
+/* When it was wanted, and the node's name in OpenCHAMI. */
 static int check_order(const json_t *o, struct err *e)
 {
     const char *xname;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * floor/CLASS CHECK: what nodes of a class came to in a benchmark, the latest first. A record is read whole
+ * floor/CLASS CHECK: results of a benchmark on nodes of a class, the latest first. A record is read whole
  * before anything changes.
  */
 #include "cluster/record/record.h"
@@ -31,11 +31,11 @@ static void floor_fini(struct floor *f)
 static int floor_values_read(const json_t *o, struct floor_node *out, struct err *e)
 {
     const char *what;
-    json_t *value;
+    const json_t *value;
     if (!json_is_object(o) || json_object_size(o) == 0 || json_object_size(o) > FLOOR_MEASURES_MAX)
         return err_set(e, -EINVAL, "what it came to is no object of 1 to %d", FLOOR_MEASURES_MAX);
     out->values = mem_alloc(json_object_size(o) * sizeof *out->values);
-    json_object_foreach ((json_t *)(uintptr_t)o, what, value) {
+    JSON_OBJECT_EACH (o, what, value) {
         struct floor_value *v = &out->values[out->n++];
         size_t len = strlen(what);
         if (len == 0 || len > FLOOR_WHAT_BYTES_MAX || !text_is_clean(what))

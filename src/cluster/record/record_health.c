@@ -320,7 +320,7 @@ static bool is_of(const struct recurring *r, const struct incident *i)
     return r->observe == i->observe && strcmp(r->group, i->group) == 0;
 }
 
-/* Nothing is known any more of what came back in a group of which a person answered for all that was open. */
+/* Forgets what came back in a group when a person answered for everything that was open in it. */
 static void forget_recurring(const struct ailment *a, const struct answer *w, struct ailment *out)
 {
     for (size_t r = 0; w->n && r < a->n_recurring; r++) {

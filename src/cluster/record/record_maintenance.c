@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * maintenance/NAME: somebody is about to work on the machine, or to take it away. window/NAME: it lies in a
- * maintenance window that somebody else keeps, as a reservation of Slurm's. Both have the same members, but
- * that the first may ask for a restart, and neither knows of the other.
+ * maintenance/NAME: somebody is about to work on the machine, or to take it away. window/NAME: the node
+ * lies in a maintenance window of others, such as a reservation of Slurm's. Both have the same members,
+ * except that the first may ask for a restart. The two are independent.
  */
 #include "cluster/record/record.h"
 
@@ -47,7 +47,7 @@ const struct maintenance *member_window(const struct member *m)
     return m->past ? m->past->window : NULL;
 }
 
-/* Of the record's whole key: the same words of both kinds are not the same. */
+/* Over the record's whole key, because both kinds may have the same words. */
 static uint64_t maintenance_sum(const struct member *m, enum kind k, const struct maintenance *x)
 {
     CLEANUP_TEXT struct text key = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * effect/operate.NAME, effect/power.NAME and effect/slurm.NAME, checked: what is to be done to a node, what a
- * person wants of its power, and what Fettle has written into Slurm.
+ * Checks effect/operate.NAME, effect/power.NAME and effect/slurm.NAME: an operation on a node, a person's
+ * power command, and what Fettle has written into Slurm.
  */
 #include "cluster/record/record.h"
 
@@ -70,7 +70,7 @@ int check_power(const json_t *o, struct err *e)
     return check_operate_done(json_object_get(o, "done"), e);
 }
 
-/* What somebody wrote into Slurm, and a write of Fettle's undid. */
+/* A person's write to Slurm that a write of Fettle's undid. */
 static int check_lost(const json_t *o, struct err *e)
 {
     static const char *const keys[] = {"reason", "how"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records that nodes share: causes of findings on many of them, what came of remedies, switches, and when
- * nodes were isolated.
+ * Records that nodes share: causes of findings on many nodes, results of remedies, switches, and the times
+ * of isolations.
  */
 #include "cluster/record/record.h"
 
@@ -126,10 +126,14 @@ static int row_order(const void *a, const void *b)
     return strcmp(((const struct tally_row *)a)->key, ((const struct tally_row *)b)->key);
 }
 
+static int key_order(const void *key, const void *row)
+{
+    return strcmp(key, ((const struct tally_row *)row)->key);
+}
+
 static struct tally_row *tally_find(const struct tally *t, const char *key)
 {
-    const struct tally_row wanted = {.key = (char *)(uintptr_t)key};
-    return t && t->n ? bsearch(&wanted, t->rows, t->n, sizeof *t->rows, row_order) : NULL;
+    return t && t->n ? bsearch(key, t->rows, t->n, sizeof *t->rows, key_order) : NULL;
 }
 
 static char *tally_record(const struct tally *t)
@@ -266,7 +270,8 @@ static void count_one(struct tally *t, const char *key, bool helped, bool back)
     }
     uint32_t *n = !row ? NULL : helped ? &row->of.helped : &row->of.failed;
     if (n)
-        *n += back ? -(uint32_t)(*n > 0) : *n < UINT32_MAX; /* the greatest stays rather than begin anew */
+        *n += back ? -(uint32_t)(*n > 0)
+                   : *n < UINT32_MAX; /* the highest count stays; it does not begin again */
 }
 
 void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,

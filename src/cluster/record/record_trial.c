@@ -62,11 +62,11 @@ static int latest_first(const void *a, const void *b)
 static int read_last(const json_t *last, struct trial_record *out, struct err *e)
 {
     const char *check;
-    json_t *one;
+    const json_t *one;
     if (!json_is_object(last) || json_object_size(last) > TRIALS_KEPT_MAX)
         return err_set(e, -EINVAL, "\"last\" is no object of at most %d", TRIALS_KEPT_MAX);
     out->last = mem_alloc((json_object_size(last) + 1) * sizeof *out->last);
-    json_object_foreach ((json_t *)(uintptr_t)last, check, one)
+    JSON_OBJECT_EACH (last, check, one)
         if (read_tried(check, one, &out->last[out->n_last++], e) < 0)
             return -EINVAL;
     qsort(out->last, out->n_last, sizeof *out->last, latest_first);

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /*
- * What the nodes of a class should be.
+ * Baselines: what the nodes of a class should be.
  */
 
-enum { LIST_RECORD_BYTES_MAX = 1000 << 10 }; /* of a list of components as a record */
+enum { LIST_RECORD_BYTES_MAX = 1000 << 10 }; /* the bytes of a list of components as a record */
 
 struct rollout {
     struct listing *to;
@@ -25,7 +25,7 @@ struct rollout {
     struct wall at, deadline;
 };
 
-/* The baseline of a class: what its nodes should be. */
+/* The baseline of a class. */
 struct baseline {
     char *class;
     uint32_t version;        /* from 1 */

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 /*
- * Budgets: how many nodes are out by Fettle's own decision, and how many may be. The limits are agreed: a
- * record that stands beside the nodes, so that each controller decides by the same ones, and a decision is
- * checked against them where it is made, whoever proposed it.
+ * Budgets: how many nodes are out by Fettle's own decision, and how many may be. The limits are agreed:
+ * they are a record beside the nodes, so each controller decides by the same limits. A decision is checked
+ * against them where it is made, whichever controller proposed it.
  */
 
 struct cluster;
@@ -23,13 +23,12 @@ enum scope { SCOPE_CLUSTER, SCOPE_CLASS, SCOPE_GROUP, SCOPE_PARTITION, SCOPES };
 
 struct limits {
     bool given;               /* false: nothing was agreed yet, as in a store of before: nothing is limited */
-    bool act;                 /* false: health is only observed, and nobody is taken out */
-    unsigned percent[SCOPES]; /* of the nodes of each scope that may be out at once, and at least one node; 5
-                                of the cluster, 10 of a class, 25 of a group, 10 of a partition */
-    unsigned
-        surge; /* so many nodes that would be isolated within surge_window trip the latch; 10; 0: none do */
+    bool act;                 /* false: health is only observed, and no node is taken out */
+    unsigned percent[SCOPES]; /* percent of the nodes of each scope that may be out at once, and at least one
+                                 node; 5 of the cluster, 10 of a class, 25 of a group, 10 of a partition */
+    unsigned surge;           /* this many isolations within surge_window trip the latch; 10; 0: never */
     struct span surge_window; /* 10 min */
-    unsigned remedies_a_week; /* of a node, then a person; 5 */
+    unsigned remedies_a_week; /* for one node, then a person is asked; 5 */
 };
 
 const struct limits *cluster_limits(const struct cluster *c);
@@ -45,14 +44,14 @@ struct budget {
     unsigned nodes, out, limit;
 };
 
-/* Nodes of a scope that a configuration file names. number: of the class, the group or the partition. */
+/* The nodes of a scope in the configuration files. number: of the class, the group or the partition. */
 unsigned scope_nodes(const struct cluster *c, enum scope s, unsigned number);
 bool member_in_scope(const struct member *m, enum scope s, unsigned number);
 /* Calls fn for each scope that has nodes: the cluster, then classes, groups and partitions by their numbers.
  */
 typedef void scope_fn(void *arg, enum scope s, unsigned number);
 void cluster_each_scope(const struct cluster *c, scope_fn *fn, void *arg);
-/* The budget of a scope with so many nodes out; at most `percent` of them may be. */
+/* The budget of a scope with this many nodes out; at most `percent` of its nodes may be. */
 void budget_of_scope(const struct cluster *c, enum scope s, unsigned number, unsigned percent, unsigned out,
                      struct budget *b);
 

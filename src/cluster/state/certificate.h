@@ -24,7 +24,8 @@
 
 struct cluster;
 
-/* One sentence for every refusal of the secret itself, so that nobody learns which part was wrong. */
+/* One sentence for every refusal of the secret itself, so that a caller does not learn which part was
+ * wrong. */
 #define TOKEN_UNKNOWN "the token is not known, was used or ended, or has expired"
 
 enum {
@@ -38,9 +39,9 @@ enum {
 struct made {
     uint64_t serial;
     uint64_t key;                              /* the first bytes of the SHA-256 of its public key */
-    char role[CERTIFICATE_ROLE_BYTES_MAX + 1]; /* of an operator; else "" */
+    char role[CERTIFICATE_ROLE_BYTES_MAX + 1]; /* the role of an operator; else "" */
     struct wall at, from, until;               /* it was made, it is valid */
-    char *by;            /* who asked for it, or made the token; "before": made before there were records */
+    char *by; /* who asked for it, or made the token; "before": it was made before there were records */
     struct wall revoked; /* ns 0: it was not */
     char *why;           /* it was revoked; NULL: it was not */
 };
@@ -48,7 +49,7 @@ struct made {
 struct holder {
     char *subject;
     uint64_t least;
-    struct wall ends; /* what `least` ended is over by its own time, too; ns 0: it ended nothing */
+    struct wall ends; /* certificates that `least` ended have expired by then too; ns 0: it ended none */
     size_t n;
     struct made *made; /* by their numbers, CERTIFICATES_EACH_MAX at most */
 };
@@ -61,18 +62,17 @@ const char *cluster_token_record(const struct cluster *c, const char *hash);
 typedef void token_fn(void *arg, const char *hash);
 void cluster_each_token(const struct cluster *c, token_fn *fn, void *arg);
 
-/* NULL when no certificate of it is recorded. Borrowed until the next record is put. */
+/* NULL when no certificate of this subject is recorded. Borrowed until the next record is put. */
 const struct holder *cluster_holder(const struct cluster *c, const char *subject);
-/* The first whose subject comes after this one, "" for the first of all; NULL: there is none. Borrowed
- * likewise. */
+/* The first subject after this one, "" for the first of all; NULL: there is none. Borrowed likewise. */
 const struct holder *cluster_holder_after(const struct cluster *c, const char *subject);
 /* Calls fn for each, in order of their subjects. */
 typedef void holder_fn(void *arg, const struct holder *h);
 void cluster_each_holder(const struct cluster *c, holder_fn *fn, void *arg);
 /* Calls fn with each record as it is put from now on. */
 void cluster_on_certificate(struct cluster *c, holder_fn *fn, void *arg);
-/* Whether a certificate with this number counts: 0, or -EPERM with why it does not. Of one that no record
- * has, and that no record ended, nothing is known: it counts. */
+/* Whether a certificate with this number counts: 0, or -EPERM with the reason. A certificate without a
+ * record that no record ended counts. */
 int cluster_certificate_judge(const struct cluster *c, const char *subject, uint64_t serial, struct err *e);
 /* The highest number of any certificate; 0 without. */
 uint64_t cluster_serial_max(const struct cluster *c);

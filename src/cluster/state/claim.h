@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /*
- * Claims: who or what keeps nodes out of service, and why. A node is in service while none rests on it.
+ * Claims: what keeps nodes out of service, for whom, and why. A node is in service while no claim rests on
+ * it.
  */
 
 enum claim_kind {

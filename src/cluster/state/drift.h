@@ -28,12 +28,12 @@ enum { DRIFT_NAMED_MAX = 16, OCHAMI_STATUS_BYTES_MAX = 32 };
 /* A node that is not what its class's baseline says. */
 struct drift {
     char *class;
-    uint32_t version;            /* of the baseline */
+    uint32_t version;            /* the version of the baseline */
     struct fingerprint expected; /* the baseline's */
     struct fingerprint actual;   /* the node's */
     enum severity severity;      /* the worst */
     char *named;                 /* the components, worst first, at most 16, with ", " between */
-    uint32_t count;              /* of all that differ */
+    uint32_t count;              /* of all components that differ */
     struct wall since;
     char boot[37]; /* on which it was found, or last found to persist */
     enum drift_state state;
@@ -41,7 +41,7 @@ struct drift {
 
 enum { REBOOTS_A_WEEK_MAX = 3, REBOOTS_KEPT_MAX = 8 };
 
-/* Of a node that was to be rebooted: what its effect's record says. */
+/* The effect's record of a node that was to be rebooted. */
 struct reboots {
     size_t n;
     struct wall at[REBOOTS_KEPT_MAX]; /* when one was asked for, oldest first */

@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 /*
- * What nodes came to in benchmarks.
+ * Results of benchmarks.
  */
 
 enum { FLOORS_MAX = 256, FLOOR_WHAT_BYTES_MAX = 2 * FLOOR_NAME_BYTES_MAX + 1 };
 
-/* What nodes of a class came to in a benchmark (doc/spec/repair.md). */
+/* The results of a benchmark on nodes of a class (doc/spec/repair.md). */
 struct floor {
     char *key; /* "gpu bench.disk": class and check */
     struct wall at;
-    uint64_t sum; /* of what was measured: values of another sum are of another benchmark */
+    uint64_t sum; /* a sum of what was measured: values with another sum are of another benchmark */
     size_t n;
     struct floor_node {
         char *name;

@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 /*
- * What is wrong with nodes: incidents, what comes back, and what many nodes share (doc/spec/repair.md).
+ * What is wrong with nodes: incidents, faults that come back, and causes that many nodes share
+ * (doc/spec/repair.md).
  */
 
 enum {
@@ -34,16 +35,16 @@ enum {
 
 /* Findings of one cause on one node: grouped by device and in time. */
 struct incident {
-    char id[CLAIM_ID_BYTES_MAX + 1];          /* of the command that opened it, with .N */
+    char id[CLAIM_ID_BYTES_MAX + 1];          /* the id of the command that opened it, with .N */
     char group[FINDING_DEVICE_BYTES_MAX + 1]; /* the device; "" for the node itself */
     enum result severity;                     /* the worst so far */
-    enum act act;                             /* what the worst of its findings asks for */
+    enum act act;                             /* the act of its worst finding */
     struct wall since, last;
     struct wall closed; /* ns 0: open */
     char boot[37];      /* on which it was found last */
-    uint32_t count;     /* how often something of it was seen */
+    uint32_t count;     /* how often one of its findings was seen */
     unsigned recurs;    /* how many incidents of this group there were within 30 days before */
-    bool observe;       /* all of it from checks that are only observed */
+    bool observe;       /* all findings come from checks that are only observed */
     size_t n;
     struct incident_finding {
         char check[CHECK_NAME_BYTES_MAX + 1];
@@ -62,8 +63,8 @@ struct incident {
 struct recurring {
     char group[FINDING_DEVICE_BYTES_MAX + 1]; /* as of an incident, */
     bool observe;                             /* likewise */
-    uint32_t sum, grave; /* of all findings that count; of those that were degraded by their own word */
-    int64_t step;        /* as of which, recur_step */
+    uint32_t sum, grave; /* all findings that count; those that were degraded by their own result */
+    int64_t step;        /* the level from which it counts, recur_step */
 };
 
 struct ailment {
@@ -74,37 +75,37 @@ struct ailment {
 };
 
 bool incident_has_job(const struct incident *i, const char *job);
-/* The incident's finding of this check, device and code; NULL. i NULL: of none. */
+/* The incident's finding of this check, device and code; NULL when there is none. i may be NULL. */
 const struct incident_finding *incident_finding(const struct incident *i, const char *check,
                                                 const struct finding *f);
 /* Its code, or of one without a code its check. */
 const char *finding_fault(const struct incident_finding *f);
 /* An incident for which a node is kept out of service until it is over. */
 bool incident_counts(const struct incident *i);
-/* How often a finding was seen since it was last written down; 1 for one that nobody counts. i: the open
- * incident that it belongs to, or NULL. */
+/* How often a finding was seen since it was last written down; 1 for a finding that is not counted. i: the
+ * open incident that it belongs to, or NULL. */
 unsigned finding_times(const struct ailment *a, const struct incident *i, const char *check,
                        const struct finding *f, const char *boot);
 /* How often something came back in this group, as of a moment; sums of 0 where nothing did. a may be NULL. */
 void ailment_recurs(const struct ailment *a, const char *group, bool observe, struct wall at,
                     struct recurring *out);
 
-/* A person's word that something was put right: what was found by then counts no more. */
+/* A person's word that something was put right: findings from before do not count any more. */
 struct answer {
-    struct wall at; /* ns 0: nobody gave it */
+    struct wall at; /* ns 0: there is none */
     size_t n;       /* 0: for all that was found */
     struct answered {
-        char fault[FAULT_BYTES_MAX + 1]; /* the code, or the check where there is none */
+        char fault[FAULT_BYTES_MAX + 1]; /* the code, or the check of a finding without one */
         char device[FINDING_DEVICE_BYTES_MAX + 1];
     } * of; /* ANSWERED_MAX at most */
 };
 bool answer_covers(const struct answer *a, const char *check, const struct finding *f);
 
-/* One cause of findings on many nodes. It isolates nobody. */
+/* One cause of findings on many nodes. It isolates no node. */
 struct shared_cause {
     char *key;   /* "fs.mounted mount /scratch" */
     char *nodes; /* folded */
-    char *why;   /* what they share */
+    char *why;   /* the property that they share */
     struct wall since;
     enum result severity;
 };

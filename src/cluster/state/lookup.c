@@ -61,7 +61,7 @@ struct member *cluster_meet(struct cluster *c, const char *name)
     c->by_id[c->n] = &s->m;
     c->order[c->n] = &s->m;
     c->n++;
-    c->order_stale = true;
+    *c->order_stale = true;
     HASH_ADD_KEYPTR(hh, c->members, s->m.name, strlen(s->m.name), s);
     return &s->m;
 }
@@ -91,13 +91,13 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* The unlisted stand behind the roster. Their order is made when somebody asks after a meeting. */
+/* Unlisted nodes stand behind the roster. They are sorted at the first question after one was met. */
 struct member *cluster_at(const struct cluster *c, size_t order)
 {
     assert(order < c->n);
-    if (c->order_stale) {
+    if (*c->order_stale) {
         qsort(c->order + c->n_listed, c->n - c->n_listed, sizeof *c->order, by_name);
-        ((struct cluster *)(uintptr_t)c)->order_stale = false;
+        *c->order_stale = false;
     }
     return c->order[order];
 }

@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 /*
- * What the agreed state says, for everybody who may read it. Nothing here changes a record. What is returned
- * is the cluster's, and stays as it is until the next record is put, where nothing else is said.
+ * Reads the agreed state. Nothing here changes a record. Results belong to the cluster, and stay valid
+ * until the next record is put unless a function says otherwise.
  */
 
 struct cluster;
@@ -39,13 +39,12 @@ struct member *cluster_by_id(const struct cluster *c, uint32_t id);
 /* Finds or makes an unlisted one: for nodes that report without being configured. One that was gone is back.
  */
 struct member *cluster_meet(struct cluster *c, const char *name);
-/* Lets a node go that is in no file and of which nothing is recorded. Its id stays taken. False for another
- * one. */
+/* Lets go of a node that is in no file and has no record. Its id stays taken. False for any other node. */
 bool cluster_let_go(struct cluster *c, struct member *m);
 
 /* The classes as configured; never empty. */
 const struct classes *cluster_classes(const struct cluster *c);
-/* The lists of components that anybody knows: the baselines', and what the watch adds. */
+/* The lists of components that are known: the baselines' lists, and those that the watch adds. */
 struct listings *cluster_listings(const struct cluster *c);
 /* NULL for a class without one. */
 const struct baseline *cluster_baseline(const struct cluster *c, const char *class);
@@ -73,17 +72,17 @@ enum { ISOLATIONS_KEPT_MAX = 1000 };
 size_t cluster_isolations(const struct cluster *c, const struct wall **out);
 /* "stop": no remedy is begun while it is on. NULL when it is off; else who and why, in words. */
 const char *cluster_switch(const struct cluster *c, const char *name);
-/* An effect's record as it stands; NULL when there is none. key with "effect/". */
+/* An effect's record; NULL when there is none. key with "effect/". */
 const char *cluster_effect_value(const struct cluster *c, const char *key);
-/* What is to be done to the node, by its repair or by a person's power command, and how far it is. Give *out
- * to operation_fini. */
+/* The operation on the node, by its repair or by a person's power command, and its state. Give *out to
+ * operation_fini. */
 void cluster_operation(const struct cluster *c, const struct member *m, struct operation *out);
 void cluster_power(const struct cluster *c, const struct member *m, struct operation *out);
 /* Called with each effect's record as it is put, NULL when it is gone; and at once with those that are
  * there. For drivers. */
 typedef void cluster_effect_fn(void *arg, const char *key, const char *value);
 void cluster_on_effect(struct cluster *c, cluster_effect_fn *fn, void *arg);
-/* The node that an effect's key names, a part of it; NULL when it names none. */
+/* The node that an effect's key names, a part of the key; NULL when it names none. */
 const char *effect_node(const char *key);
 
 const struct claim *cluster_claim(const struct cluster *c, const char *id); /* NULL when unknown */
@@ -92,16 +91,15 @@ size_t cluster_partitions(const struct cluster *c, const struct partition **out)
 /* Remediate=no, of the node or its class: it is only observed. */
 bool cluster_excepts(const struct cluster *c, const struct member *m);
 
-/* Records of a kind that this version does not know: a newer version wrote them, and they are kept as they
- * stand. So many are kept at most; a state that has more is refused. */
+/* The number of records of a kind that this version does not know: a newer version wrote them, and they
+ * are kept as they are. A state with more than the limit is refused. */
 enum { UNKNOWN_RECORDS_MAX = 200000, UNKNOWN_BYTES_MAX = 64 << 20, UNKNOWN_KIND_BYTES_MAX = 32 };
 size_t cluster_unknown(const struct cluster *c);
 /* "3 records of kinds that this version does not know are kept as they stand: lease, quota" into t;
  * nothing when there are none. */
 void cluster_unknown_say(const struct cluster *c, struct text *t);
 
-/* What this state is called since it was made, 16 hex digits; "" before it has a name. Terms and ids count
- * within it. */
+/* The state's name since it was made, 16 hex digits; "" before it has one. Terms and ids count within it. */
 enum { ORIGIN_BYTES = 8 };
 const char *cluster_origin(const struct cluster *c);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a member of the cluster is by the records that are put. */
+/* Facts of a member that follow from its records. */
 #include "cluster/state/state.h"
 
 #include <assert.h>

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /*
- * One node of the cluster, and what is remembered of it.
+ * One node of the cluster, with everything that is remembered about it.
  */
 
 struct ailment;
@@ -32,9 +32,9 @@ struct member {
     uint32_t out_place; /* in the cluster's list of those that are out, from 1; 0: it is in service */
     char *name;
     bool listed; /* the roster has it */
-    bool gone;   /* forgotten: no list has it, and nobody may name it, until it is met again */
+    bool gone;   /* forgotten: no list has it, and no command may name it until it is met again */
     bool admitted;
-    bool held_in_slurm;             /* what Fettle wrote of it into Slurm stands there, as its record says */
+    bool held_in_slurm;             /* Fettle's note about it stands in Slurm, by its record */
     struct wall admitted_at;        /* ns 0 while it is not */
     char boot[37];                  /* on which it was put into service last; "" when no record says so */
     struct machine_record *machine; /* NULL while nothing tells its machine from another */
@@ -42,7 +42,7 @@ struct member {
     struct spec *rostered;          /* the roster's own, only while edits lie over it */
     size_t place;                   /* in the order of the roster, while it is listed */
     char *edit;                     /* the edit record's "set" object as JSON, NULL without one */
-    struct listing *bmc;            /* what its BMC told last of its firmware; NULL: nothing */
+    struct listing *bmc;            /* its BMC's last report of the firmware; NULL: none */
     uint16_t class;                 /* its node class, of cluster_classes */
     struct listing *seen;           /* the fingerprint that it was last seen with, NULL before */
     struct wall seen_since;
@@ -51,7 +51,7 @@ struct member {
     struct hold *claims; /* in order of their ids */
 };
 
-/* What is remembered of a node that changed. */
+/* Memory of a node that changed. */
 struct past {
     char *history;       /* JSON array, newest first, at most 16: [{"fingerprint","since","named","count"}] */
     struct drift *drift; /* NULL while it is not drifted */
@@ -69,12 +69,12 @@ struct past {
 const char *member_xname(const struct member *m);
 /* NULL while nothing was ever wrong with it. */
 const struct ailment *member_ailment(const struct member *m);
-/* The repair that has m out of service; NULL without one. One that is over is none, and neither is a remedy
- * that is applied in service (STEP_TEND). */
+/* The repair that has m out of service; NULL without one. A repair that is over does not count, nor does a
+ * remedy that is applied in service (STEP_TEND). */
 const struct repair *member_repair(const struct member *m);
 /* The same or, at STEP_TEND, what is done to m while it is in service. */
 const struct repair *member_treated(const struct member *m);
-/* What was tried on it, also when no repair is under way. */
+/* The attempts on the node, also when no repair is under way. */
 const struct repair *member_repairs(const struct member *m);
 /* NULL while nothing tells its machine from another. */
 const struct machine_record *member_machine(const struct member *m);

@@ -23,8 +23,8 @@ enum {
     ATTEMPTS_KEPT_MAX = 32,
     NOTES_KEPT_MAX = 16,
     TALLIES_A_REMEDY_MAX = 1024,
-    RUN_BYTES_MAX = 2048,            /* of an operation */
-    EFFECT_TEXT_BYTES_MAX = 32 << 10 /* of an operation's result: a verdict may be in it */
+    RUN_BYTES_MAX = 2048,            /* the bytes of an operation's text */
+    EFFECT_TEXT_BYTES_MAX = 32 << 10 /* the bytes of an operation's result, which may hold a verdict */
 };
 
 enum approval { APPROVAL_NONE, APPROVAL_WANTED, APPROVAL_GIVEN, APPROVAL_REFUSED };
@@ -35,45 +35,46 @@ const char *examined_name(enum examined x);
 /* A node's way back into service. A claim of kind repair rests on it as long as there is one. At STEP_TEND it
  * has no claim: the node is in service. */
 struct repair {
-    char id[CLAIM_ID_BYTES_MAX + 1]; /* of the claim */
+    char id[CLAIM_ID_BYTES_MAX + 1]; /* the id of the claim */
     enum step step;
     struct wall began, since; /* the repair; this step */
-    struct wall deadline;     /* of this step; ns 0: none */
+    struct wall deadline;     /* the deadline of this step; ns 0: none */
     char boot[37];            /* the node's when this step began */
     uint64_t instance;        /* of its agent then; 0: not known */
     char problem[24];         /* "node_problem", "hardware_problem", "user_problem", "manual", "provision",
                                  "new_instance", "maintenance" */
-    char *why;                /* of this step, for people */
+    char *why;                /* the reason of this step, for people */
     char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* chosen; "" for none */
     char operation[CLAIM_ID_BYTES_MAX + 1]; /* id of the effect that is under way; "" for none. Also of a
                                                remedy that was begun in service, until it has ended */
-    enum approval approval;                 /* of the remedy */
-    char *approver;                         /* who said so, and the comment: "ann: go ahead"; NULL */
-    enum examined examined;                 /* what the extensive stage came to last */
+    enum approval approval;                 /* approval of the remedy */
+    char *approver;                         /* the person and the comment: "ann: go ahead"; NULL */
+    enum examined examined;                 /* the last result of the extensive stage */
     unsigned inconclusive;                  /* how often in a row */
     bool manual;                            /* no remedy: to the work queue */
     struct answer answer; /* in provision, and for single findings in the queue: by a person */
-    bool shared;    /* in the queue: what it is there for had a cause that it shared, and that is over */
-    bool came_up;   /* it began as the node came up: it was not in service on this boot */
-    char *taken_by; /* of the work queue; NULL: nobody */
+    bool shared;          /* in the queue: its fault had a shared cause that is over */
+    bool came_up;         /* it began as the node came up: it was not in service on this boot */
+    char *taken_by;       /* the owner of its ticket in the work queue; NULL: none */
     size_t n_attempts;
     struct attempt_record {
         char remedy[REMEDY_NAME_BYTES_MAX + 1];
-        char fault[FAULT_BYTES_MAX + 1];   /* what it was for, the worst first; several by commas, cut */
-        struct wall at, ended;             /* ended ns 0: under way */
-        char boot[37];                     /* on which it was proposed; "": nothing was done, or not known */
-        bool done;                         /* it was carried out; whether it helped is judged later */
-        char *text;                        /* what came of it, in words; may be "" */
-        char verdict;                      /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
-        char counted[FAULT_BYTES_MAX + 1]; /* of these the tally counts its verdict; "": of none, */
+        char fault[FAULT_BYTES_MAX +
+                   1];         /* the faults that it was for, the worst first, with commas between; cut */
+        struct wall at, ended; /* ended ns 0: under way */
+        char boot[37];         /* on which it was proposed; "": nothing was done, or not known */
+        bool done;             /* it was carried out; whether it helped is judged later */
+        char *text;            /* the result in words; may be "" */
+        char verdict;          /* '?' to be judged, '+' helped, '-' failed, '0' not counted */
+        char counted[FAULT_BYTES_MAX + 1]; /* the faults for which the tally counts its verdict; "": none */
         char class[CLASS_NAME_BYTES_MAX + 1]; /* under this class */
-        enum refusal refusal;                 /* why nothing was done, where somebody said so */
-    } * attempts; /* of the node, also of repairs before: oldest first, ATTEMPTS_KEPT_MAX at most */
+        enum refusal refusal;                 /* why nothing was done, when that is known */
+    } * attempts; /* attempts on the node, also of earlier repairs: oldest first, ATTEMPTS_KEPT_MAX at most */
     size_t n_notes;
     struct note {
         struct wall at;
         char *by, *text;
-    } * notes; /* of this repair, oldest first, NOTES_KEPT_MAX at most */
+    } * notes; /* notes of this repair, oldest first, NOTES_KEPT_MAX at most */
 };
 
 enum { MACHINES_KEPT_MAX = 4 };
@@ -103,7 +104,7 @@ struct maintenance {
  * last hour already, or MACHINES_KEPT_MAX others. */
 bool machine_restless(const struct machine_record *i, const char *machine, struct wall now);
 
-/* A person took the node back, or said that it stays in service: what was wrong with it then isolates it no
+/* A person took the node back, or said that it stays in service: its faults of that moment isolate it no
  * more until the override ends. */
 struct override {
     char *by, *source; /* who, and where: "Slurm", "command" */
@@ -120,14 +121,14 @@ struct override {
 
 /* What the override covers: an incident of this group that is no worse than it was then. */
 bool override_covers(const struct override *o, const char *group, enum result severity);
-/* "xid.79 0000:9b:00.0 (fatal)" and so on: what the override covers, into t. */
+/* Adds what the override covers to t: "xid.79 0000:9b:00.0 (fatal)" and so on. */
 void override_say(const struct override *o, struct text *t);
 
 enum { TRIAL_NODES_MAX = 96 /* one commit has a record of each */, TRIALS_KEPT_MAX = CHECKS_SCHEDULED_MAX };
 
 /* Checks for which a node is held while they run (doc/spec/trial.md). */
 struct trial_record {
-    char claim[CLAIM_ID_BYTES_MAX + 1]; /* of the one under way; "": none is */
+    char claim[CLAIM_ID_BYTES_MAX + 1]; /* the id of the one under way; "": none is */
     char check[CHECK_NAME_BYTES_MAX + 1];
     struct wall began, deadline;
     size_t n_last;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pieces are named by what they hold. So a piece that a commit wrote is known again by the next attempt,
- * a revision that changes one part writes the pieces of that part alone, and a damaged piece is found.
+ * Pieces are named by their content. A piece that a commit wrote is therefore known again by the next
+ * attempt, a revision that changes one part writes only the pieces of that part, and a damaged piece is
+ * found.
  */
 #include "cluster/state/revision.h"
 
@@ -23,7 +24,7 @@ struct piece {
 
 struct revisions {
     struct revision head;
-    json_t *parts; /* of the head; NULL while nothing is agreed */
+    json_t *parts; /* the parts of the head; NULL while nothing is agreed */
     uint64_t head_sum, pieces_sum;
     struct piece *pieces;
 };

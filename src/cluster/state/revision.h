@@ -26,7 +26,7 @@
 enum {
     REVISION_HASH_BYTES = 64,
     PIECE_HASH_BYTES = 32,
-    PIECE_BYTES_MAX = 64 << 10 /* of text; JSON takes six bytes for one at most */
+    PIECE_BYTES_MAX = 64 << 10 /* bytes of text; JSON takes six bytes for one at most */
 };
 
 struct revision {
@@ -36,12 +36,12 @@ struct revision {
     struct wall at;
 };
 
-/* All of it. */
+/* The head and all pieces. */
 struct revisions;
 struct revisions *revisions_create(void);
 void revisions_destroy(struct revisions *r);
 
-/* Takes the record config/NAME; NULL removes it. -EILSEQ with a sentence for a record that is none. */
+/* Takes the record config/NAME; NULL removes it. -EILSEQ with a sentence for a malformed record. */
 int revisions_put(struct revisions *r, const char *name, const char *value, struct err *e);
 /* Its share of the cluster's digest. */
 uint64_t revisions_sum(const struct revisions *r);

@@ -19,7 +19,7 @@ enum { PARTITION_NAME_BYTES_MAX = 47 };
 
 struct partition {
     unsigned number;
-    char *name; /* "" when nobody named it; no longer than the maximum, and without a comma */
+    char *name; /* "" when it has no name; no longer than the maximum, and without a comma */
     bool is_default;
 };
 
@@ -28,7 +28,7 @@ const struct partition *partition_named(const struct partition *list, size_t n, 
 /* NULL when none has the number. */
 const struct partition *partition_numbered(const struct partition *list, size_t n, unsigned number);
 enum { PARTITION_WORD_BYTES = PARTITION_NAME_BYTES_MAX + 1 };
-/* What people call it: its name, or the number of one that has none. Returns buf. */
+/* What people call it: its name, or its number when it has no name. Returns buf. */
 const char *partition_word(const struct partition *list, size_t n, unsigned number,
                            char buf[static PARTITION_WORD_BYTES]);
 /* "batch,3" as the numbers "1,3", added to `numbers`: a word of digits is a number. -EINVAL names what is
@@ -36,7 +36,7 @@ const char *partition_word(const struct partition *list, size_t n, unsigned numb
 int partition_numbers(const struct partition *list, size_t n, const char *words, struct text *numbers,
                       struct err *e);
 
-/* What the configuration says of nodes and partitions. Zero-initialise; roster_fini. */
+/* Nodes and partitions of the configuration. Zero-initialise; roster_fini. */
 struct roster {
     size_t n;
     struct roster_node {

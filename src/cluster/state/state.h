@@ -104,13 +104,13 @@ struct cluster {
     size_t n, cap;
     struct member **by_id;
     struct member **order;
-    bool order_stale; /* somebody was met since it was made */
+    bool *order_stale; /* a node was met since the order was made: cluster_at sorts it, for readers too */
     size_t n_listed;
     struct member_slot *members;
     struct claim_slot *claims;
     struct token *tokens;
     struct holder_slot *holders;
-    struct holder_slot **holders_in_order; /* of their subjects; as many as there are in the table */
+    struct holder_slot **holders_in_order; /* in the order of their subjects; as many as the table has */
     size_t holders_cap;
     size_t n_partitions;
     struct partition *partitions;
@@ -127,20 +127,20 @@ struct cluster {
     struct floor_slot *floors;
     struct switch_slot *switches;
     struct unknown_slot *unknown;
-    size_t unknown_bytes; /* of their keys and values */
+    size_t unknown_bytes; /* the bytes of their keys and values */
     size_t n_isolated;
     struct wall *isolated;
     struct limits limits;
     struct revisions *revisions;
     struct totals totals;
     size_t n_out;
-    struct member **out; /* those that are out, member_is_out */
+    struct member **out; /* the nodes that are out, member_is_out */
     cluster_effect_fn *on_effect;
     void *on_effect_arg;
     holder_fn *on_certificate;
     void *on_certificate_arg;
     char origin[2 * ORIGIN_BYTES + 1];
-    uint64_t sum; /* of the records of conformance, health and repair, for the digest */
+    uint64_t sum; /* the sum over records of conformance, health and repair, for the digest */
 };
 
 /* How claim rests on m; m is one of its nodes. */
@@ -153,7 +153,7 @@ char *members_fold(struct member *const *nodes, size_t n);
 bool kind_drains(enum claim_kind kind);
 bool claim_drains(const struct claim *claim);
 
-/* What a record adds to the digest. */
+/* A record's part of the digest. */
 uint64_t record_sum(const char *key, const char *value);
 
 const struct token *cluster_token(const struct cluster *c, const char *hash);
@@ -166,7 +166,7 @@ void cluster_forget_records(struct cluster *c);
 void conform_forget(struct cluster *c);
 void member_forget_conform(struct cluster *c, struct member *m);
 
-/* Finds the class of a member anew: its specification or the classes changed. */
+/* Finds the class of a member again after its specification or the classes changed. */
 void member_classify(const struct cluster *c, struct member *m);
 const struct node_class *member_class(const struct cluster *c, const struct member *m);
 /* NULL while it is not drifted. */
@@ -174,9 +174,9 @@ const struct drift *member_drift(const struct member *m);
 
 void certificates_forget(struct cluster *c);
 
-/* What a member is remembered for; made when there is nothing yet. */
+/* The member's memory; made when there is none yet. */
 struct past *member_past(struct member *m);
-/* Nodes of which nothing is to be remembered have none. */
+/* Drops the memory of a node that needs none. */
 void past_trim(struct member *m);
 
 void member_forget_bmc(struct cluster *c, struct member *m);
@@ -192,7 +192,7 @@ void floors_forget(struct cluster *c);
 
 /* A repair, a claim or an admission of m has changed. */
 void member_count_out(struct cluster *c, struct member *m);
-/* All nodes are counted anew. */
+/* Counts all nodes again. */
 void totals_count(struct cluster *c);
 /* Around a change of what a listed member is. */
 void totals_take_member(struct cluster *c, const struct member *m);
