@@ -12,6 +12,7 @@
 #include "watch/view/facts.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static char *name_differences(struct watch *w, const struct kind *k, const struc
                               uint32_t *count)
 {
     struct naming n = {.severity = SEVERITY_CRITICAL};
+    assert(k && count);
     for (; was && was->known && n.severity > SEVERITY_IGNORE; n.severity--)
         class_compare(&cluster_classes(w->cluster)->list[k->key.class], was, k->listing, name_difference, &n);
     w->conformity->work_left -= 3 * (int64_t)(k->listing->n + (was ? was->n : 0));
