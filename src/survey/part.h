@@ -113,8 +113,7 @@ uint64_t package_stamp(int root);
 /* Adds those files that there may be: absolute, without root. */
 void package_files(struct hostlist *out);
 
-/* The path of a sysctl below proc/sys: dots are slashes, and slashes dots. False for a name that is
- * none. */
+/* The path of a sysctl below proc/sys: dots are slashes, and slashes dots. False for a malformed name. */
 bool sysctl_path(const char *name, char path[static 300]);
 /* The default ones and those that conf names, each once. */
 void sysctl_names(const struct survey_conf *conf, struct sys_names *out);
@@ -128,7 +127,7 @@ enum { MODULES_BYTES_MAX = 4 << 20 };
 /* Stamps: FNV-1a, 64 bits. */
 uint64_t stamp_bytes(uint64_t stamp, const void *bytes, size_t n);
 uint64_t stamp_number(uint64_t stamp, uint64_t n);
-uint64_t stamp_file(uint64_t stamp, int at, const char *path); /* who it is, size, times; not its content */
+uint64_t stamp_file(uint64_t stamp, int at, const char *path); /* owner, size and times; not the content */
 
 enum { CONF_NAMED_MAX = 1024, CONF_COMMANDS_MAX = 32, COMMAND_MS_DEFAULT = 5000, COMMAND_S_MAX = 60 };
 

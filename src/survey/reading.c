@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of the parts share. */
+/* Shared by the readers of the parts. */
 #include "survey/part.h"
 
 void survey_cache_fini(struct survey_cache *c)

@@ -97,8 +97,8 @@ static void note_setting(int root, struct notes *n, const struct setting *s)
         setting_choose(last->value);
 }
 
-/* The pages that somebody asked for. What the file counts includes pages lent beyond that, for as long as
- * a job holds them. */
+/* The huge pages that were asked for. The file's count includes pages that the kernel lends beyond that,
+ * for as long as a job holds them. */
 static int persistent_pages(int dir, const char *size, uint64_t *out)
 {
     char path[SYS_TEXT_BYTES_MAX];

@@ -29,7 +29,7 @@ static const struct part {
     {"package", package_read, DEAR},
 };
 
-/* Of what is ignored as a whole nobody is asked: NVML wakes a GPU. */
+/* Components that are ignored as a whole are not read: NVML wakes a GPU. */
 static bool survey_skipped(const struct survey_conf *conf, const char *prefix)
 {
     char whole[64];

@@ -47,7 +47,7 @@ void survey_conf_fini(struct survey_conf *c);
 /* Adds what the controller's classes name: "sysctl.NAME" or "file.PATH"; anything else is ignored. */
 void survey_conf_name(struct survey_conf *c, const char *component);
 
-/* The longest that survey_read may take before whoever runs it may think that it hangs. */
+/* The longest time that survey_read takes; its caller may then take it for hung. */
 struct span survey_deadline(const struct survey_conf *c);
 
 /* System calls that a tree of files cannot stand for. */
@@ -57,48 +57,47 @@ struct survey_calls {
     int (*driver)(void *arg, const char *interface, char driver[static 33], char version[static 33],
                   char firmware[static 33]);
     const char *nvml;     /* the library's file name, for dlopen; NULL: do not ask NVML */
-    struct span patience; /* with each thing that may hang; zero: what is usual for it */
+    struct span patience; /* for each thing that may hang; zero: its usual deadline */
 };
 extern const struct survey_calls survey_system; /* this machine's */
 
 /* A part that costs much and seldom changes: kept by the caller from one reading to the next. */
 struct survey_cache {
-    uint64_t packages_stamp; /* of the package database's files; 0: none */
+    uint64_t packages_stamp; /* a stamp of the package database's files; 0: none */
     struct components packages;
 };
 void survey_cache_fini(struct survey_cache *c);
 
-/* Reads all components, sorted, into out (zero-initialised; the caller's). node is the node's own
- * name, which is taken out of values. The cache is used when the package database did not change, and
- * brought up to date. 0, or -errno when root is no directory. A component that cannot stand in a list
- * (too long, too many) becomes unknown with the limit in words. */
+/* Reads all components, sorted, into out (zero-initialised; the caller's). node is the node's own name,
+ * which is taken out of values. The cache is used while the package database stays the same, and is
+ * brought up to date. 0, or -errno when root is no directory. A component that cannot stand in a list (too
+ * long, too many) becomes unknown, with the limit in words. */
 int survey_read(const char *root, const char *node, const struct survey_conf *conf,
                 const struct survey_calls *calls, struct survey_cache *cache, struct components *out,
                 struct err *e);
 
-/* A number that changes when the cheap part of the list does: what /proc and /sys say from the kernel's
- * memory, with no command, no disk and no question to a device (spec/fingerprint.md has which components
- * these are). It takes some milliseconds. To be sure that it never waits, call it in a child. 0 when root is
- * no directory. */
+/* A number that changes with the cheap part of the list: what /proc and /sys show from the kernel's
+ * memory, without a command, a disk or a question to a device (spec/fingerprint.md has these components).
+ * It takes a few milliseconds. Call it in a child to be sure that it never blocks. 0 when root is no
+ * directory. */
 uint64_t survey_glance(const char *root, const char *node, const struct survey_conf *conf);
 
 /* --- whether to read everything anew ------------------------------------------------------------------ */
 
-/* What is looked at again and again: loaded modules, sysctls, kernel settings, mounts; of a root that is not
- * this machine's own also boot id and boot parameters, which a running kernel does not change. All of it lies
- * in /proc and /sys, where nothing waits, so that a loop may do it. Descriptors there are kept open. */
+/* Components that are looked at often: loaded modules, sysctls, kernel settings, mounts; below a root that
+ * is not this machine's also boot id and boot parameters, which a running kernel does not change. All of
+ * them lie in /proc and /sys, where nothing blocks, so a loop may look. The descriptors stay open. */
 struct survey_look;
-/* Looks for the first time. inotify, a descriptor of the caller's or -1, becomes readable when somebody wrote
- * to one of the files. NULL when root is no directory. */
+/* Looks for the first time. inotify, a descriptor of the caller's or -1, becomes readable when one of the
+ * files was written. NULL when root is no directory. */
 struct survey_look *survey_look_open(const char *root, const struct survey_conf *conf, int inotify);
 void survey_look_close(struct survey_look *l);
-/* Whether inotify and the list of mounts tell of all that is there, so that it need not be looked at often:
- * what remains is changed by the kernel itself, or from within a container that has a /proc of its own. False
- * for a tree of files. */
+/* Whether inotify and the list of mounts announce all changes, so that few looks are needed: only the
+ * kernel itself, or a container with its own /proc, can change something else. False for a tree of files. */
 bool survey_look_told(const struct survey_look *l);
-/* True when something is not what it was when it was last looked at. seldom: also the list of modules, which
- * is long, and files that were not there, which mostly come with modules. Of those the kernel tells (uevents)
- * whoever listens. */
+/* True when something changed since the last look. seldom: also looks at the list of modules, which is
+ * long, and at files that were missing, which mostly come with modules. The kernel announces those
+ * (uevents) to listeners. */
 bool survey_look(struct survey_look *l, bool seldom);
 
 /* A number that changes when the package database, a file that conf names or one of the system's own did:
