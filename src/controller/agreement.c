@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The configuration that decides is agreed before it is taken: its texts are committed as a revision
- * (cluster/revision.h), at the start by this file alone, later through the committer. A configuration whose
- * texts are agreed already makes no commit.
+ * (cluster/state/revision.h), at the start by this file alone, later through the committer. A configuration
+ * whose texts are agreed already makes no commit.
  */
 #include "controller/controller_inside.h"
 

@@ -49,6 +49,14 @@ static size_t ops_of(const struct repair *r, const struct shared_cause *s, const
     return n;
 }
 
+static void say_given(size_t nodes, struct text *t)
+{
+    if (nodes)
+        text_printf(t,
+                    "; what was tried against it on %zu nodes counts no more, nor in the tally of remedies",
+                    nodes);
+}
+
 /* The nodes of the cause that are not in `left`, as many as one commit takes. The others are added to
  * `rest` for another commit. */
 static size_t let_go(const struct cluster *c, const struct shared_cause *s, const struct hostlist *left,
@@ -104,10 +112,7 @@ static int end_shared(const struct cluster *c, const char *key, struct decision 
         decision_add(d, "shared/", key, NULL);
         text_printf(&t, "no shared cause any more: %s", key);
     }
-    if (given)
-        text_printf(&t,
-                    "; what was tried against it on %zu nodes counts no more, nor in the tally of remedies",
-                    given);
+    say_given(given, &t);
     d->text = text_take(&t);
     return 0;
 }
@@ -142,10 +147,7 @@ int decide_shared(const struct cluster *c, const struct command *cmd, struct dec
     decision_add(d, "shared/", says->key, shared_record(&now));
     struct text t = {0};
     text_printf(&t, "one cause on %zu nodes: %s (%s)", n, says->key, says->why);
-    if (given)
-        text_printf(&t,
-                    "; what was tried against it on %zu nodes counts no more, nor in the tally of remedies",
-                    given);
+    say_given(given, &t);
     d->text = text_take(&t);
     return 0;
 }
