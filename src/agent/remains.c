@@ -152,7 +152,7 @@ static void read_journal(struct collecting *c)
     const struct keeper_job job = {.work = become_journalctl,
                                    .keep = -1,
                                    .until = mono_add(mono_now(), span_ms(JOURNAL_MS)),
-                                   .patience = span_ms(KILL_MS),
+                                   .timeout = span_ms(KILL_MS),
                                    .bytes_max = JOURNAL_BYTES_MAX};
     if (keeper_run(&job, &said, &status, NULL) == 0 && status == 0 && said.len)
         remains_journal(said.s, said.len, &c->r.journal);

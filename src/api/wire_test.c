@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-enum { PATIENCE_S = 30 };
+enum { TIMEOUT_S = 30 };
 
 static void on_party(void *arg, struct stream *s, struct party *out)
 {
@@ -74,7 +74,7 @@ static ssize_t read_some(struct wire *w, int fd, char *buf, size_t n)
 
 static struct mono deadline(void)
 {
-    return mono_add(mono_now(), span_s(PATIENCE_S));
+    return mono_add(mono_now(), span_s(TIMEOUT_S));
 }
 
 void wire_read_until(struct wire *w, int fd, struct text *t, const char *what)

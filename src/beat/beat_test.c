@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static const struct beat_timeouts patience = {{INT64_C(30000000000)}, {INT64_C(90000000000)}};
+static const struct beat_timeouts timeout = {{INT64_C(30000000000)}, {INT64_C(90000000000)}};
 
 static struct mono at(int64_t s)
 {
@@ -29,10 +29,10 @@ static void test_silence_means_more_with_time(void **state)
 {
     struct beat b = opened(1);
     assert_int_equal(beat_take(&b, at(10), 1, 1, NULL), 0);
-    assert_int_equal(beat_judge(&b, at(39), at(39), &patience), LIVENESS_LIVE);
-    assert_int_equal(beat_judge(&b, at(40), at(40), &patience), LIVENESS_LATE);
-    assert_int_equal(beat_judge(&b, at(99), at(99), &patience), LIVENESS_LATE);
-    assert_int_equal(beat_judge(&b, at(100), at(100), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(39), at(39), &timeout), LIVENESS_LIVE);
+    assert_int_equal(beat_judge(&b, at(40), at(40), &timeout), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(99), at(99), &timeout), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(100), at(100), &timeout), LIVENESS_SILENT);
 }
 
 static void test_unheard_has_a_full_window(void **state)
@@ -40,8 +40,8 @@ static void test_unheard_has_a_full_window(void **state)
     struct beat b;
     beat_init(&b, at(1000));
     assert_int_equal(b.liveness, LIVENESS_UNHEARD);
-    assert_int_equal(beat_judge(&b, at(1089), at(1089), &patience), LIVENESS_UNHEARD);
-    assert_int_equal(beat_judge(&b, at(1090), at(1090), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(1089), at(1089), &timeout), LIVENESS_UNHEARD);
+    assert_int_equal(beat_judge(&b, at(1090), at(1090), &timeout), LIVENESS_SILENT);
 }
 
 static void test_old_and_replayed_heartbeats(void **state)
@@ -145,14 +145,14 @@ static void test_an_excuse_is_a_window_and_no_heartbeat(void **state)
     struct beat b = opened(1);
     beat_excuse(&b, at(50));
     assert_int_equal(b.liveness, LIVENESS_UNHEARD);
-    assert_int_equal(beat_judge(&b, at(139), at(139), &patience), LIVENESS_UNHEARD);
+    assert_int_equal(beat_judge(&b, at(139), at(139), &timeout), LIVENESS_UNHEARD);
 
     beat_take(&b, at(60), 1, 1, NULL);
-    b.liveness = beat_judge(&b, at(95), at(95), &patience);
+    b.liveness = beat_judge(&b, at(95), at(95), &timeout);
     assert_int_equal(b.liveness, LIVENESS_LATE);
     beat_excuse(&b, at(95));
     assert_int_equal(b.liveness, LIVENESS_LIVE);
-    assert_int_equal(beat_judge(&b, at(184), at(184), &patience), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(184), at(184), &timeout), LIVENESS_LATE);
     beat_excuse(&b, at(10)); /* never takes away */
     assert_int_equal(b.heard.ns, at(95).ns);
 }
@@ -161,13 +161,13 @@ static void test_only_a_heartbeat_ends_silence(void **state)
 {
     const struct beat_timeouts more = {{INT64_C(1000000000000)}, {INT64_C(2000000000000)}};
     struct beat b = opened(1);
-    b.liveness = beat_judge(&b, at(90), at(90), &patience);
+    b.liveness = beat_judge(&b, at(90), at(90), &timeout);
     assert_int_equal(b.liveness, LIVENESS_SILENT);
     beat_excuse(&b, at(91));
-    assert_int_equal(beat_judge(&b, at(92), at(92), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(92), at(92), &timeout), LIVENESS_SILENT);
     assert_int_equal(beat_judge(&b, at(92), at(92), &more), LIVENESS_SILENT);
     beat_vouch(&b, at(93));
-    assert_int_equal(beat_judge(&b, at(94), at(94), &patience), LIVENESS_LIVE);
+    assert_int_equal(beat_judge(&b, at(94), at(94), &timeout), LIVENESS_LIVE);
 }
 
 static void test_a_correction_counts_from_when_it_was_heard(void **state)
@@ -189,20 +189,20 @@ static void test_only_known_silence_takes_down(void **state)
 {
     struct beat b = opened(1);
     beat_take(&b, at(0), 1, 1, NULL);
-    assert_int_equal(beat_judge(&b, at(200), at(89), &patience), LIVENESS_LATE);
-    assert_int_equal(beat_judge(&b, at(200), at(90), &patience), LIVENESS_SILENT);
+    assert_int_equal(beat_judge(&b, at(200), at(89), &timeout), LIVENESS_LATE);
+    assert_int_equal(beat_judge(&b, at(200), at(90), &timeout), LIVENESS_SILENT);
 }
 
 static void test_when_silence_means_something_else(void **state)
 {
     struct beat b = opened(1);
-    assert_int_equal(beat_due(&b, &patience).ns, at(90).ns);
+    assert_int_equal(beat_due(&b, &timeout).ns, at(90).ns);
     beat_take(&b, at(7), 1, 1, NULL);
-    assert_int_equal(beat_due(&b, &patience).ns, at(37).ns);
+    assert_int_equal(beat_due(&b, &timeout).ns, at(37).ns);
     b.liveness = LIVENESS_LATE;
-    assert_int_equal(beat_due(&b, &patience).ns, at(97).ns);
+    assert_int_equal(beat_due(&b, &timeout).ns, at(97).ns);
     b.liveness = LIVENESS_SILENT;
-    assert_true(beat_due(&b, &patience).ns == INT64_MAX);
+    assert_true(beat_due(&b, &timeout).ns == INT64_MAX);
 }
 
 static void test_an_instance_is_sixteen_hex_digits(void **state)

@@ -91,8 +91,8 @@ void reading_fail(struct slurm *s, const struct err *why)
     free(STEAL(s->text));
     s->has_read = false;
     s->failed_readings++;
-    struct span patience = slurm_backoff(s->failed_readings);
-    s->retry_at = mono_add(now, s->conf.every.ns < patience.ns ? s->conf.every : patience);
+    struct span backoff = slurm_backoff(s->failed_readings);
+    s->retry_at = mono_add(now, s->conf.every.ns < backoff.ns ? s->conf.every : backoff);
     slurm_set_trouble(s, why);
     walk_nodes(s, fail_one, end_failed);
 }

@@ -12,7 +12,7 @@ static void dribble(const struct http_limits *limits, const char *start, const c
     world_init(&w, 10, limits);
     client_init(&c, &w);
     client_send(&c, start);
-    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    struct mono until = mono_add(mono_now(), span_s(TIMEOUT_S));
     while (!client_has(&c, "\r\n\r\n", 1)) {
         assert_true(mono_now().ns < until.ns);
         send(c.fd, drip, strlen(drip), MSG_NOSIGNAL); /* far more often than the limit, whatever comes */
@@ -94,7 +94,7 @@ static void test_who_waits_for_an_answer_has_no_deadline(void **state)
 /* Until the server has hung up on a client that reads nothing. */
 static void wait_hangup(struct client *c)
 {
-    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    struct mono until = mono_add(mono_now(), span_s(TIMEOUT_S));
     struct pollfd p = {.fd = c->fd};
     while (poll(&p, 1, 0) == 0 || !(p.revents & POLLHUP)) {
         assert_true(mono_now().ns < until.ns);
@@ -133,7 +133,7 @@ static void test_a_stream_that_nobody_reads_is_cut_off(void **state)
     client_init(&sleeps, &w);
     client_send(&sleeps, GET("/events"));
     world_wait(&w, &w.asked, 2);
-    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    struct mono until = mono_add(mono_now(), span_s(TIMEOUT_S));
     while (w.gone == 0) {
         assert_true(mono_now().ns < until.ns);
         world_turn(&w, &reads, POLLIN);

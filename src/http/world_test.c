@@ -206,7 +206,7 @@ bool client_has(const struct client *c, const char *what, unsigned times)
 
 void client_wait_times(struct client *c, const char *what, unsigned times)
 {
-    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    struct mono until = mono_add(mono_now(), span_s(TIMEOUT_S));
     while (!client_has(c, what, times)) {
         if (c->ended || mono_now().ns > until.ns)
             fail_msg("\"%s\" did not come, but: %.2000s", what ? what : "(end)", c->in.s);
@@ -227,7 +227,7 @@ void client_wait_end(struct client *c)
 
 void world_wait(struct world *w, const unsigned *count, unsigned n)
 {
-    struct mono until = mono_add(mono_now(), span_s(PATIENCE_S));
+    struct mono until = mono_add(mono_now(), span_s(TIMEOUT_S));
     while (*count != n) {
         assert_true(mono_now().ns < until.ns);
         world_turn(w, NULL, 0);

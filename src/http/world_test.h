@@ -15,7 +15,7 @@
 
 /*
  * What the tests of the server share: a server on a local socket, a handler of its requests, and
- * clients that write bytes by hand. All waiting runs the one loop and ends after PATIENCE_S.
+ * clients that write bytes by hand. All waiting runs the one loop and ends after TIMEOUT_S.
  *
  * The handler answers /echo with what it understood, /json with 409 {}, /big with BIG_BYTES, /pieces with
  * three pieces, /unsaid with an error after two; it keeps /later and /events (begun) in `pending`; /slices
@@ -24,7 +24,7 @@
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: h\r\n\r\n"
 
-enum { BIG_BYTES = 8 << 20, PATIENCE_S = 30 };
+enum { BIG_BYTES = 8 << 20, TIMEOUT_S = 30 };
 
 /* A server on a local socket, and the handler of its requests. */
 struct world {

@@ -154,7 +154,7 @@ static int say_why(const struct keeper *k, int r, struct err *e)
 static int keeper_end(struct keeper *k, int r)
 {
     int heard = 1;
-    family_kill(&k->family, k->job->patience);
+    family_kill(&k->family, k->job->timeout);
     while (k->output >= 0 && heard > 0 && (k->job->hear || !k->job->cut || k->said < k->job->bytes_max))
         heard = keeper_hear(k);
     family_end(&k->family);

@@ -30,7 +30,7 @@ struct keeper_job {
     int keep; /* the only other descriptor that the new process has; -1: none */
     struct mono until;
     struct span
-        patience;     /* for the end of processes that were killed; then the kernel is left alone with them */
+        timeout;      /* for the end of processes that were killed; then the kernel is left alone with them */
     size_t bytes_max; /* that it may say */
     bool cut;         /* output beyond the limit is read and dropped; else the program is killed */
     keeper_hear_fn

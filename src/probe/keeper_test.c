@@ -24,7 +24,7 @@ static struct keeper_job job_of(keeper_work_fn *work, const void *arg)
                                .arg = (void *)(uintptr_t)arg,
                                .keep = -1,
                                .until = mono_add(mono_now(), span_s(20)),
-                               .patience = span_s(20),
+                               .timeout = span_s(20),
                                .bytes_max = 16};
 }
 

@@ -28,7 +28,7 @@ static void expect_of(void (*work)(void *), const char *command, const char *sai
                              .arg = (void *)(uintptr_t)command,
                              .keep = -1,
                              .until = mono_add(mono_now(), span_s(20)),
-                             .patience = span_s(20),
+                             .timeout = span_s(20),
                              .bytes_max = 4096};
     CLEANUP_TEXT struct text out = {0};
     int status = 0;

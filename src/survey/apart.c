@@ -30,7 +30,7 @@ int apart_run(int keep, struct span deadline, size_t limit_bytes, apart_fn *work
         .arg = arg,
         .keep = keep,
         .until = mono_add(mono_now(), deadline),
-        .patience = span_ms(KILLED_MS),
+        .timeout = span_ms(KILLED_MS),
         .bytes_max = limit_bytes,
     };
     char time[32];

@@ -156,7 +156,7 @@ static void files_that_hang_do_not_hold_up_the_reading(void **state)
     struct survey_conf conf = {0};
     struct survey_calls calls = machine_calls;
     struct components c = {0};
-    calls.patience = span_ms(5);
+    calls.timeout = span_ms(5);
     for (int i = 1; i <= 3; i++) {
         char name[32], path[64];
         snprintf(name, sizeof name, "file./etc/%d", i);

@@ -16,12 +16,12 @@
 static const char FIRST[] = "gpu.0000:18:00.0", SECOND[] = "gpu.0000:2a:00.0";
 
 /* The machine with two H100, with the stand-in in that mood. */
-static void survey(struct tree *t, const char *mood, int patience_ms, struct components *c)
+static void survey(struct tree *t, const char *mood, int timeout_ms, struct components *c)
 {
     static const struct survey_conf none;
     struct survey_calls calls = machine_calls;
     calls.nvml = NVML_STAND_IN;
-    calls.patience = span_ms(patience_ms);
+    calls.timeout = span_ms(timeout_ms);
     setenv("NVML_STAND_IN", mood, 1);
     machine_add(t, "gpu.tree");
     machine_survey_as(t, "gx007", &none, &calls, c);
@@ -151,7 +151,7 @@ static void nobody_is_asked_when_gpus_are_ignored(void **state)
     struct components c = {0};
     hostlist_add(&conf.ignore, "gpu.*");
     calls.nvml = NVML_STAND_IN;
-    calls.patience = span_s(60);
+    calls.timeout = span_s(60);
     setenv("NVML_STAND_IN", "hang", 1);
     machine_add(*state, "gpu.tree");
     struct mono begin = mono_now();

@@ -92,7 +92,7 @@ static void an_rpm_that_hangs_is_unknown(void **state)
 {
     struct survey_calls calls = machine_calls;
     struct components c = {0};
-    calls.patience = span_ms(300);
+    calls.timeout = span_ms(300);
     add_rpm(*state, "#!/bin/sh\nsleep 100\n");
     machine_survey_as(*state, "a", &NOTHING, &calls, &c);
     assert_string_equal(machine_say(&c, "package.*"), "? rpm -qa: no answer within 300ms");

@@ -10,5 +10,5 @@ void survey_cache_fini(struct survey_cache *c)
 
 struct span reading_timeout(const struct reading *r, int usual_ms)
 {
-    return r->calls->patience.ns > 0 ? r->calls->patience : span_ms(usual_ms);
+    return r->calls->timeout.ns > 0 ? r->calls->timeout : span_ms(usual_ms);
 }

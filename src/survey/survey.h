@@ -56,8 +56,8 @@ struct survey_calls {
     /* ethtool's driver information of an interface; 0 or -errno. */
     int (*driver)(void *arg, const char *interface, char driver[static 33], char version[static 33],
                   char firmware[static 33]);
-    const char *nvml;     /* the library's file name, for dlopen; NULL: do not ask NVML */
-    struct span patience; /* for each thing that may hang; zero: its usual deadline */
+    const char *nvml;    /* the library's file name, for dlopen; NULL: do not ask NVML */
+    struct span timeout; /* for each thing that may hang; zero: its usual deadline */
 };
 extern const struct survey_calls survey_system; /* this machine's */
 

@@ -289,7 +289,7 @@ static int hanging_driver(void *arg, const char *interface, char driver[static 3
 
 static void a_card_that_hangs_leaves_its_firmware_unknown(void **state)
 {
-    const struct survey_calls calls = {.driver = hanging_driver, .patience = span_ms(300)};
+    const struct survey_calls calls = {.driver = hanging_driver, .timeout = span_ms(300)};
     struct components c = {0};
     machine_add(*state, "gpu.tree");
     machine_survey_as(*state, "gx007", &NOTHING, &calls, &c);

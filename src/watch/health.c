@@ -21,7 +21,7 @@
 
 void health_reconfigure(struct watch *w)
 {
-    vitals_reconfigure(w);
+    health_states_reconfigure(w);
     shared_destroy(w); /* classes may have other numbers now: what is recorded is taken in anew */
     w->health->began = false;
     trial_reconfigure(w);
@@ -34,7 +34,7 @@ void health_create(struct watch *w)
 }
 
 /* What the rooms keep of a node from outside. */
-static void health_drop(struct watch *w, struct vitals *v)
+static void health_drop(struct watch *w, struct health_state *v)
 {
     lost_drop(w, v);
     boot_drop(v);
@@ -43,10 +43,10 @@ static void health_drop(struct watch *w, struct vitals *v)
 
 void health_destroy(struct watch *w)
 {
-    for (size_t id = 0; id < vitals_count(w); id++)
-        if (vitals_by_id(w, id))
-            health_drop(w, vitals_by_id(w, id));
-    vitals_destroy(w);
+    for (size_t id = 0; id < health_states_count(w); id++)
+        if (health_states_by_id(w, id))
+            health_drop(w, health_states_by_id(w, id));
+    health_states_destroy(w);
     free(w->health->follow.ids);
     free(w->health->following.ids);
     measures_destroy(w);
@@ -55,7 +55,7 @@ void health_destroy(struct watch *w)
 
 void health_open(struct watch *w, const struct member *m)
 {
-    struct vitals *v = vitals_find(w, m);
+    struct health_state *v = health_state_find(w, m);
     if (!v)
         return;
     v->told = false;
@@ -67,12 +67,12 @@ void health_open(struct watch *w, const struct member *m)
 void health_stood_still(struct watch *w)
 {
     w->resumed = watch_awake(w, w->last_tick);
-    vitals_doubt(w);
+    health_states_doubt(w);
 }
 
 void health_boot(struct watch *w, const struct member *m)
 {
-    struct vitals *v = vitals_find(w, m);
+    struct health_state *v = health_state_find(w, m);
     if (!v)
         return;
     memcpy(v->boot, watch_of(w, m)->boot, sizeof v->boot);
@@ -112,10 +112,10 @@ void health_take(struct watch *w, struct mono now, struct wall wall, const struc
 
 void health_follow(struct watch *w, const struct member *m)
 {
-    struct vitals *v = vitals_find(w, m);
+    struct health_state *v = health_state_find(w, m);
     if (!v && !member_ailment(m) && !member_repairs(m) && !member_maintenance(m))
         return;
-    v = vitals_of(w, m);
+    v = health_state_of(w, m);
     v->asked = false;
     budget_patient(w, m);
     if (v->follow)
@@ -125,7 +125,8 @@ void health_follow(struct watch *w, const struct member *m)
 }
 
 /* What of it is bad goes to whoever looks for shared causes. */
-static void note_faults(struct watch *w, struct mono now, const struct member *m, const struct vitals *v)
+static void note_faults(struct watch *w, struct mono now, const struct member *m,
+                        const struct health_state *v)
 {
     for (size_t i = 0; i < v->n_sayings; i++) {
         const struct check *k = check_at(w, v->sayings[i].check);
@@ -139,15 +140,15 @@ static void note_faults(struct watch *w, struct mono now, const struct member *m
 
 void health_look(struct watch *w, struct mono now, const struct member *m)
 {
-    struct vitals *v = vitals_find(w, m);
+    struct health_state *v = health_state_find(w, m);
     const struct ailment *a = member_ailment(m);
     bool ill = (v && (v->n_sayings || v->booted || outside_ill(v) || lost_finding(w, m))) ||
                (a && a->n_open) || member_repairs(m) || member_maintenance(m);
     bool comes_up = repair_comes_up(w, m);
     if (!m->listed || (!ill && !comes_up))
         return;
-    v = vitals_of(w, m);
-    vitals_assign(w, m, v);
+    v = health_state_of(w, m);
+    health_state_assign(w, m, v);
     note_faults(w, now, m, v);
     shared_note_outside(w, now, m);
     if (lost_stands(w, m))
@@ -180,7 +181,7 @@ size_t health_step(struct watch *w, struct mono now, size_t nodes)
     size_t looked = 0;
     for (; c->at < c->n && looked < nodes; looked++) {
         const struct member *m = cluster_by_id(w->cluster, c->ids[c->at++]);
-        vitals_of(w, m)->follow = false;
+        health_state_of(w, m)->follow = false;
         health_look(w, now, m);
     }
     return looked;

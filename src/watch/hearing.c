@@ -90,7 +90,7 @@ static bool is_among(const struct heard_all *h, size_t place)
 }
 
 /* Of a check that is not among all nothing is said. The extensive ones are told by their operations. */
-static void forget_others(struct watch *w, struct vitals *v, const struct heard_all *h)
+static void forget_others(struct watch *w, struct health_state *v, const struct heard_all *h)
 {
     for (size_t i = 0; i < check_count(w); i++) {
         if (is_among(h, i) || !check_repeats(check_at(w, i)))
@@ -140,8 +140,8 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
     struct mono at = watch_observed_at(w, now);
     if (strcmp(boot, watch_of(w, m)->boot) != 0)
         return 0; /* what was found before the last boot says nothing of this one */
-    struct vitals *v = vitals_of(w, m);
-    vitals_assign(w, m, v);
+    struct health_state *v = health_state_of(w, m);
+    health_state_assign(w, m, v);
     if (is_by_present_list(w, body))
         v->list = check_generation(w);
     if (full)

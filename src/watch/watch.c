@@ -57,7 +57,7 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     silence_create(w);
     held_create(w);
     conform_create(w);
-    vitals_create(w);
+    health_states_create(w);
     isolation_create(w);
     outside_create(w);
     incidents_create(w);
@@ -143,7 +143,7 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
         return err_set(e, -EINVAL, "\"%.40s\" is not a boot id", h->boot);
     bool elsewhere = o->session != NULL && o->session != session;
     struct span silence = mono_sub(watch_observed_at(w, now), o->beat.heard);
-    bool occupied = elsewhere && silence.ns < patience_of(w, m)->late.ns;
+    bool occupied = elsewhere && silence.ns < timeouts_of(w, m)->late.ns;
     int rc = beat_open(&o->beat, h->instance, h->key, occupied, e);
     if (rc == -EBUSY || (rc == -EACCES && elsewhere)) {
         struct text t = {0};

@@ -17,7 +17,7 @@
  * What only the leader knows: who was heard when, what they reported, what runs on them; and what
  * follows from it. Observations and the passing of time go in; proposals (commands for the agreed
  * state) and notices (for the event stream) come out. Nothing here is durable: a new leader begins
- * with everybody unheard and a full window of patience.
+ * with everybody unheard and a full timeout.
  *
  * It takes down nobody on a doubt: time in which the controller itself stood still does not count
  * as silence, nodes of a lost collector get a fresh window, and when more than a share of the nodes
@@ -52,7 +52,7 @@ enum { CHECKLIST_HASH_BYTES_MAX = 16 };
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
                            const struct watch_sink *sink);
 void watch_destroy(struct watch *w);
-/* To be called after each cluster_configure, too: classes are read anew. Where it shortens a patience,
+/* To be called after each cluster_configure, too: classes are read anew. Where it shortens a timeout,
  * or begins to judge, everybody who is not silent has a full window. */
 void watch_set_policy(struct watch *w, const struct watch_policy *p);
 /* Something that is agreed of these nodes changed: a commit was put into the cluster. */

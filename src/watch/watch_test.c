@@ -407,7 +407,7 @@ static void test_nobody_is_taken_down_while_its_collector_is_silent(void **state
     world_end(x);
 }
 
-static void test_a_shorter_patience_begins_with_a_window(void **state)
+static void test_a_shorter_timeout_begins_with_a_window(void **state)
 {
     struct world *x = world(10);
     x->policy.plain = (struct beat_timeouts){span_s(450), span_s(600)};
@@ -862,7 +862,7 @@ int main(void)
         cmocka_unit_test(test_nodes_whose_collector_was_lost_have_a_window),
         cmocka_unit_test(test_silence_counts_from_when_the_collector_heard_it),
         cmocka_unit_test(test_nobody_is_taken_down_while_its_collector_is_silent),
-        cmocka_unit_test(test_a_shorter_patience_begins_with_a_window),
+        cmocka_unit_test(test_a_shorter_timeout_begins_with_a_window),
         cmocka_unit_test(test_nobody_is_judged_without_heartbeats),
         cmocka_unit_test(test_mass_silence_raises_one_alarm),
         cmocka_unit_test(test_few_nodes_raise_no_alarm),

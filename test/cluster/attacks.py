@@ -15,7 +15,7 @@ import struct
 import subprocess
 import time
 
-from harness import BOOT, PATIENCE, Agent, Link, check
+from harness import BOOT, TIMEOUT, Agent, Link, check
 
 NOBODY = 65534
 CHECKS = 19
@@ -67,7 +67,7 @@ def flood(port, stops=lambda: False):
                 link.send('JOIN', token='none', name='n09', request='x' * 2000) if kind else None
                 kept.append(link.sock)
                 continue
-            s = socket.create_connection(('127.0.0.1', port), timeout=PATIENCE)
+            s = socket.create_connection(('127.0.0.1', port), timeout=TIMEOUT)
             kept.append(s)
             if kind < 8:
                 s.sendall(HALF_A_HELLO)

@@ -12,7 +12,7 @@ import struct
 import threading
 import time
 
-from harness import (BOOT, CALM, CHECKLIST, FRAMES, PATIENCE, Agent, Controller, Link, check, contains, equal, fake_root,
+from harness import (BOOT, CALM, CHECKLIST, FRAMES, TIMEOUT, Agent, Controller, Link, check, contains, equal, fake_root,
                      main, wait)
 
 CHECKS, ACT, DONE, PASS = 19, 20, 21, 22
@@ -77,7 +77,7 @@ class Keeper:
 
     def accept(self):
         s, _ = self.listener.accept()
-        s.settimeout(PATIENCE)
+        s.settimeout(TIMEOUT)
         with contextlib.suppress(OSError):
             self.waiting.append(End(self.tls.wrap_socket(s, server_side=True)))
 

@@ -7,7 +7,7 @@ When it is over the world stops what still runs, and complains of whatever is le
 the world's mark in its environment, a daemon that did not end well, a socket that still listens, a
 file that nobody ought to leave, a word of a sanitizer in a log.
 
-Nothing sleeps for luck. What is to happen is waited for with a deadline (PATIENCE); what must not
+Nothing sleeps for luck. What is to happen is waited for with a deadline (TIMEOUT); what must not
 happen is looked for in the controller's log and journal, which leave nothing out.
 """
 import contextlib
@@ -36,7 +36,7 @@ SANITIZED = os.environ.get('FETTLE_SANITIZE', 'none') != 'none'
 ROOT = os.geteuid() == 0
 USER = 64123  # nobody's
 AS = int(os.environ.get('FETTLE_AS', 0))  # the user that controllers run as, beside fettle-exec; 0: as this one
-PATIENCE = 60  # seconds that anything may take, on a busy machine and with sanitizers
+TIMEOUT = 60  # seconds that anything may take, on a busy machine and with sanitizers
 PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fettle-agent',
             'fettle': 'src/cli/fettle', 'fettle-exec': 'src/exec/fettle-exec', 'swarm': 'test/swarm/swarm'}
 MARK = 'FETTLE_TEST_WORLD'
@@ -125,7 +125,7 @@ class Process:
             self.send(signal.SIGTERM)
         equal(self.wait_end(), 0, f'{self.name}, told to end, has the exit status')
 
-    def wait_end(self, within=PATIENCE):
+    def wait_end(self, within=TIMEOUT):
         self.wanted = False
         try:
             return self.popen.wait(within)
@@ -151,7 +151,7 @@ def process_state(pid):
 current_world = None
 
 
-def wait(what, condition, within=PATIENCE):
+def wait(what, condition, within=TIMEOUT):
     """Waits until condition() is true and returns it. A daemon that ended meanwhile is a failure."""
     until = time.monotonic() + within
     last = None
@@ -202,7 +202,7 @@ class World:
     def start(self, name, argv, **options):
         return Process(self, name, argv, **options)
 
-    def run(self, argv, env=None, cwd=None, within=PATIENCE, text_in=None, limits=None):
+    def run(self, argv, env=None, cwd=None, within=TIMEOUT, text_in=None, limits=None):
         """Runs a program to its end: (status, standard output, standard error)."""
         p = subprocess.run(argv, input=text_in, capture_output=True, text=True, env={**self.env, **(env or {})},
                            cwd=cwd or self.dir, timeout=within, errors='replace', preexec_fn=limits,
@@ -261,7 +261,7 @@ class World:
 
 
 class UnixHTTP(http.client.HTTPConnection):
-    def __init__(self, path, timeout=PATIENCE):
+    def __init__(self, path, timeout=TIMEOUT):
         super().__init__('localhost', timeout=timeout)
         self.path = path
 
@@ -284,7 +284,7 @@ class Events:
 
     def __init__(self, controller, last_id=None):
         self.last_id, self.seen, self.buffer = last_id, [], b''
-        self.until = time.monotonic() + PATIENCE
+        self.until = time.monotonic() + TIMEOUT
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.connect(controller.socket)
         resume = f'Last-Event-ID: {last_id}\r\n' if last_id else ''
@@ -302,7 +302,7 @@ class Events:
         part, self.buffer = self.buffer.split(mark, 1)
         return part
 
-    def next(self, within=PATIENCE):
+    def next(self, within=TIMEOUT):
         """The next event: {'name', 'id', and the members of its data}."""
         self.until = time.monotonic() + within
         while True:
@@ -317,7 +317,7 @@ class Events:
                 self.seen.append(event)
                 return event
 
-    def wait(self, what, within=PATIENCE, **members):
+    def wait(self, what, within=TIMEOUT, **members):
         """The next event of this name, with these members; others are passed over."""
         until = time.monotonic() + within
         while True:
@@ -424,7 +424,7 @@ class Controller:
         """What the log says of nodes that were late or silent, ever, one by one or in masses."""
         return self.log_lines(' node.late ', ' node.silent ', ' alarm.silence: ')
 
-    def connect(self, timeout=PATIENCE):
+    def connect(self, timeout=TIMEOUT):
         return UnixHTTP(self.socket, timeout)
 
     def ask(self, method, path, body=None):
@@ -461,7 +461,7 @@ class Controller:
     def table(self, fields='Name,State,Liveness,Collector'):
         return {n['Name']: n for n in self.get(f'/v1/nodes?fields={fields}')['nodes']}
 
-    def wait_nodes(self, what, names, within=PATIENCE, **members):
+    def wait_nodes(self, what, names, within=TIMEOUT, **members):
         """Until all these nodes have these fields."""
         fields = 'Name,' + ','.join(members)
 
@@ -478,7 +478,7 @@ class Controller:
         context.check_hostname = False
         if cert:
             context.load_cert_chain(cert, key)
-        return http.client.HTTPSConnection('127.0.0.1', self.https, context=context, timeout=PATIENCE,
+        return http.client.HTTPSConnection('127.0.0.1', self.https, context=context, timeout=TIMEOUT,
                                            source_address=source)
 
     def ask_https(self, method, path, body=None, **options):
@@ -641,7 +641,7 @@ class Link:
         context.verify_mode = ssl.CERT_NONE
         if cert:
             context.load_cert_chain(cert, key)
-        self.sock = context.wrap_socket(socket.create_connection(('127.0.0.1', port), timeout=PATIENCE))
+        self.sock = context.wrap_socket(socket.create_connection(('127.0.0.1', port), timeout=TIMEOUT))
         self.buffer = b''
 
     def send(self, kind, **body):

@@ -13,7 +13,7 @@ import threading
 import time
 
 from attacks import NOBODY, flood, many_files
-from harness import (PATIENCE, SANITIZED, Agent, Controller, Link, check, contains, equal, holds, main, need_root, swarm,
+from harness import (TIMEOUT, SANITIZED, Agent, Controller, Link, check, contains, equal, holds, main, need_root, swarm,
                      wait)
 
 # A heartbeat that is delayed by a second would show: 1 s of interval, late after 3.
@@ -31,11 +31,11 @@ class Ports:
     def raw(self, way):
         if way == 'socket':
             s = socket.socket(socket.AF_UNIX)
-            s.settimeout(PATIENCE)
+            s.settimeout(TIMEOUT)
             s.connect(self.c.socket)
             return s
         port = self.c.port if way.startswith('agents') else self.c.https
-        s = socket.create_connection(('127.0.0.1', port), timeout=PATIENCE)
+        s = socket.create_connection(('127.0.0.1', port), timeout=TIMEOUT)
         if way.endswith('tls'):
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -54,7 +54,7 @@ class Ports:
         return True
 
 
-def closed_by_peer(s, within=PATIENCE):
+def closed_by_peer(s, within=TIMEOUT):
     """Reads until the other side closes; what it said before."""
     said, until = b'', time.monotonic() + within
     s.settimeout(1)
@@ -330,7 +330,7 @@ def test_streams_of_nobody(world):
     p.check_well()
     streams = 0
     for s in crowd:
-        s.settimeout(PATIENCE)
+        s.settimeout(TIMEOUT)
         with contextlib.suppress(ConnectionError):
             said = s.recv(4096)
             streams += b' 200 OK' in said

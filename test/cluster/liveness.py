@@ -38,7 +38,7 @@ def test_late_and_back_then_down_and_back(world):
     events.close()
 
 
-def test_patience(world):
+def test_timeouts(world):
     """Borrowed nodes are given up first, sensitive ones last."""
     c = Controller(world, 'Name=lent Borrowed=yes\nName=plain\nName=grave Sensitive=yes\n', HeartBeatInterval='500ms',
                    BorrowedLateAfter='1s', BorrowedTimeout='2s', LateAfter='8s', HeartBeatTimeout='9s',

@@ -5,7 +5,7 @@ import os
 import pty
 import select
 
-from harness import CALM, PATIENCE, Agent, Controller, check, contains, equal, fake_root, main, program, wait
+from harness import CALM, TIMEOUT, Agent, Controller, check, contains, equal, fake_root, main, program, wait
 
 BOOT = '6e8f4a52-0c1e-4c1b-9d3a-2f60c2a1b7d1'
 POWER = """#!/bin/sh
@@ -124,7 +124,7 @@ def at_terminal(world, c, said, *words):
     if pid == 0:
         os.execve(program('fettle'), [program('fettle'), *words], {**os.environ, 'FETTLE_CONTROLLER': c.socket})
     shown, asked = b'', False
-    while select.select([fd], [], [], PATIENCE)[0]:
+    while select.select([fd], [], [], TIMEOUT)[0]:
         try:
             more = os.read(fd, 4096)
         except OSError:  # its end

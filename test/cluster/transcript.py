@@ -13,7 +13,7 @@ import os
 import re
 import time
 
-from harness import PATIENCE, Failed, check
+from harness import TIMEOUT, Failed, check
 
 INDENT = '    '
 # What differs between two runs, in the order in which it is looked for.
@@ -69,7 +69,7 @@ class Transcript:
         return [line for line in text.split('\n') if line.strip()]
 
     def step(self, command, until, wanted, writes):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while True:
             printed = self.run(command)
             came = until in '\n'.join(printed)

@@ -4,7 +4,7 @@ import array
 import os
 import socket
 
-from harness import (CALM, PATIENCE, USER, Controller, Failed, check, contains, equal, main, need_root, program, uid_of,
+from harness import (CALM, TIMEOUT, USER, Controller, Failed, check, contains, equal, main, need_root, program, uid_of,
                      wait)
 from ward import repair, unmount, wait_health, ward
 
@@ -170,7 +170,7 @@ class Caller:
 
     def __init__(self, c):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.sock.settimeout(PATIENCE)
+        self.sock.settimeout(TIMEOUT)
         self.sock.connect(c.exec.path)
 
     def send(self, packet, files=2):

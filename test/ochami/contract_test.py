@@ -21,7 +21,7 @@ DATA = pathlib.Path(__file__).resolve().parent.parent / "data" / "ochami"
 SERVICES = {"/smd/hsm/v2": "smd/swagger_v2.yaml", "/bss": "bss/swagger.yaml", "/pcs": "pcs/swagger.yaml"}
 # SMD's file allows a to f in a group's name; the server (pkg/sm/groups.go) and its recording allow a to z.
 SLIP = (r"pattern: '^[0-9a-f_\-.]{1,}$'", r"pattern: '^[0-9a-z_\-.]{1,}$'")
-PATIENCE_S = 60
+TIMEOUT_S = 60
 # What each service has to refuse: else a server that takes everything would do.
 WRONG = {
     "/smd/hsm/v2": [("PATCH", "/State/Components/x0c0s0b0n0", {"Flag": "Warning", "FlagMsg": "drift"}),
@@ -57,12 +57,12 @@ class Prism:
         self.begun.set()
 
     def wait(self):
-        self.begun.wait(PATIENCE_S)
+        self.begun.wait(TIMEOUT_S)
         if not self.port:
             sys.exit("prism does not start:\n" + "".join(self.said))
 
     def ask(self, method, path, body):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
         answer = connection.getresponse()
         text = answer.read().decode(errors="replace")
@@ -90,7 +90,7 @@ def without_slip(path, directory):
 
 def calls_of(program):
     """What the driver sent: each of it once, as (service, method, path, body)."""
-    ended = subprocess.run([program], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    ended = subprocess.run([program], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     lines = [line for line in ended.stdout.splitlines() if line.startswith('{"log"')]
     if ended.returncode or not lines:
         sys.exit(f"{program}: {ended.stdout}{ended.stderr}")

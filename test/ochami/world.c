@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 20, TEST_S = 200 };
+enum { TIMEOUT_S = 20, TEST_S = 200 };
 
 static const struct ochami_pace pace = {
     .retry_min = {10000000},
@@ -266,7 +266,7 @@ void world_until(struct world *w, world_true_fn *is_true)
     uv_timer_t late;
     uv_timer_init(&w->loop, &late);
     late.data = &is_late;
-    uv_timer_start(&late, on_late, PATIENCE_S * 1000, 0);
+    uv_timer_start(&late, on_late, TIMEOUT_S * 1000, 0);
     while (!is_true(w) && !is_late)
         world_turn(w);
     uv_close((uv_handle_t *)&late, NULL);
@@ -275,7 +275,7 @@ void world_until(struct world *w, world_true_fn *is_true)
         return;
     for (const struct record *r = w->records; r; r = r->next)
         print_message("%s %s\n", r->key, r->value ? r->value : "(gone)");
-    fail_msg("it did not happen within %d s; last trouble: %s", PATIENCE_S, w->last_trouble);
+    fail_msg("it did not happen within %d s; last trouble: %s", TIMEOUT_S, w->last_trouble);
 }
 
 static bool is_settled(struct world *w)

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 RULES = pathlib.Path(__file__).resolve().parent / "redocly.yaml"
-PATIENCE_S = 120
+TIMEOUT_S = 120
 # What is written wrong in a copy, and what the second validator says of it (the first stops at the first mistake).
 MISTAKES = [
     ("{description: The nodes, content:", "{description: The nodes, all of them, content:", "`all of them` is not expected"),
@@ -33,7 +33,7 @@ def validators(tools):
 
 def refusal(command, document, directory):
     """What the validator says against the document; empty when it takes it."""
-    ended = subprocess.run([*command, document], cwd=directory, capture_output=True, text=True, timeout=PATIENCE_S,
+    ended = subprocess.run([*command, document], cwd=directory, capture_output=True, text=True, timeout=TIMEOUT_S,
                            check=False)
     return f"{ended.stdout}{ended.stderr}" or "no word" if ended.returncode else ""
 

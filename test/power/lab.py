@@ -18,7 +18,7 @@ import time
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from ports import free_port
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 SECRET = "s3cret"
 # ipmi_sim calls it: CHASSIS MC get|set|check NAME [VALUE]...  While the file "hold" is there an action waits.
 CHASSIS = """#!/bin/sh
@@ -52,7 +52,7 @@ def need(*programs):
 
 def until(what, said="it does not come"):
     """The first true answer of what()."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
         if found := what():
             return found
@@ -169,7 +169,7 @@ class Driver:
 
     def next(self, kind):
         """The next line of this kind; others are dropped."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while True:
             line = self.said.get(timeout=max(0.01, end - time.monotonic()))
             self.lines.append(line)
@@ -235,7 +235,7 @@ class Driver:
     def end(self):
         """With its standard input; it leaves nothing behind, or says so."""
         self.process.stdin.close()
-        code = self.process.wait(PATIENCE_S)
+        code = self.process.wait(TIMEOUT_S)
         self.reader.join()
         assert code == 0, f"it ended with {code}"
 

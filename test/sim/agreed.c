@@ -338,7 +338,7 @@ static void answer(struct sim *s)
     }
     s->acknowledged += !j->failed;
     if (j->kind == COMMAND_SET)
-        s->patience_at = s->now;
+        s->timeouts_at = s->now;
     if (!j->failed && j->next < j->nodes.n) {
         j->from = j->next;
         s->committing = false;

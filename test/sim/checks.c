@@ -112,7 +112,7 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
     for (size_t i = 0; i < nodes->n; i++) {
         int node = sim_index(s, nodes->names[i]);
         const struct fleet_node *n = &s->nodes[node];
-        int64_t silent = sim_patience(s, node)->silent.ns;
+        int64_t silent = sim_timeouts(s, node)->silent.ns;
         if (kind == COMMAND_SILENT) {
             /* One with a fault of its own is silent; how long is asked below. */
             int64_t untold = n->mass ? s->interval + s->delay_max : 0;
@@ -165,7 +165,7 @@ static void check_facts(struct sim *s, int i, const struct member *m)
     if (schedulable && (lifecycle_of(&f.agreed) != LIFECYCLE_AVAILABLE || o->beat.liveness != LIVENESS_LIVE))
         sim_fail(s, "%s is schedulable while %s and %s", n->name, lifecycle_name(lifecycle_of(&f.agreed)),
                  liveness_name(o->beat.liveness));
-    if (schedulable && s->now - s->patience_at > sweep && n->quiet > sim_patience(s, i)->late.ns + sweep)
+    if (schedulable && s->now - s->timeouts_at > sweep && n->quiet > sim_timeouts(s, i)->late.ns + sweep)
         sim_fail(s, "%s is schedulable, and was not heard for %.1f s", n->name, (double)n->quiet / 1e9);
     if (schedulable)
         mend_fit(s, i, m);
@@ -199,7 +199,7 @@ static int64_t prompt(const struct sim *s, int i, const struct member *m)
         span_ms(500).ns + (many_are(s, may_be_quiet) ? span_ms(WATCH_TICK_MS * WATCH_SLICES).ns : 0);
     if (!o->session || !o->collector)
         return half;
-    bool calm = s->now - s->calm_at > sim_patience(s, i)->silent.ns;
+    bool calm = s->now - s->calm_at > sim_timeouts(s, i)->silent.ns;
     return half + s->delay_max + STEP_NS + (calm ? 0 : s->waits.missed.ns + span_s(2).ns + s->delay_max);
 }
 
@@ -208,13 +208,13 @@ static void check_progress(struct sim *s, int i, const struct member *m)
 {
     struct fleet_node *n = &s->nodes[i];
     struct agreed a = member_agreed(m);
-    const struct beat_timeouts *p = sim_patience(s, i);
+    const struct beat_timeouts *p = sim_timeouts(s, i);
     int64_t slack = s->policy.spread.ns + s->delay_max + span_s(6).ns;
     size_t silent, all;
     bool alarm = watch_alarm(s->watch, &silent, &all);
     check_alarms(s, alarm);
     if (alarm || s->store_bad_at > s->now - span_s(20).ns || !a.listed || !a.admitted || a.silent ||
-        s->jobs || s->now - s->patience_at < slack)
+        s->jobs || s->now - s->timeouts_at < slack)
         n->down_due = n->down_due > p->silent.ns ? p->silent.ns : n->down_due;
     if (alarm && n->down_due > 0) /* else there is an excuse that lasts longer */
         n->down_due = 0;

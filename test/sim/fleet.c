@@ -439,7 +439,7 @@ static void node_fault(struct sim *s, int i)
         if (!s->collector[i])
             break;
         sim_say(s, "%s stands still, a collector", n->name);
-        n->still_until = n->agent ? 2 * until - s->now : 0; /* longer than any patience, at times */
+        n->still_until = n->agent ? 2 * until - s->now : 0; /* longer than any timeout, at times */
         s->calm_at = 2 * until - s->now;
         break;
     default:

@@ -291,7 +291,7 @@ static void check_return(struct sim *s, int i, const struct repair_command *says
             sim_fail(s, "%s returns, and %s says %s (8)", m->name, ill_check_name((enum ail)k),
                      result_name(p->heard[k].result));
     }
-    int64_t slack = 5 * SECOND + 4 * s->delay_max + sim_patience(s, i)->late.ns; /* until it is not live */
+    int64_t slack = 5 * SECOND + 4 * s->delay_max + sim_timeouts(s, i)->late.ns; /* until it is not live */
     bool in_touch = s->now - s->nodes[i].cut_until > slack && s->now - s->calm_at > slack;
     if (p->bad_since && s->now - p->bad_since > slack && in_touch && !stood_still(s))
         sim_fail(s, "%s returns, and is ill for %.1f s (8)", m->name, (double)(s->now - p->bad_since) / 1e9);

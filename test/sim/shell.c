@@ -666,7 +666,7 @@ void shell_reload(struct sim *s)
     if (was_slow != s->slow)
         tell_interval(s);
     change_collectors(s, was_slow != s->slow);
-    s->patience_at = s->now;
+    s->timeouts_at = s->now;
     sim_say(s, "reload: %.150s", changes.len ? changes.s : "parameters");
     check_state(s, "a reload");
 }
@@ -695,7 +695,7 @@ void shell_attack(struct sim *s)
         rc = take_beat(s, i, before.beat.instance, before.beat.seq, before.boot[0] ? n->boot : 0, 0);
     else if (attack == 1) /* somebody else's */
         rc = take_beat(s, i, before.beat.instance ^ 1, before.beat.seq + 100, n->boot, 0);
-    else if (attack == 2 && before.session && n->quiet < sim_patience(s, i)->late.ns / 2)
+    else if (attack == 2 && before.session && n->quiet < sim_timeouts(s, i)->late.ns / 2)
         rc = open_member(s, i, ++s->instances, n->boot, &k, NULL, &e);
     else if (attack == 3 && n->former[sim_random(s, FORMER_MAX)])
         rc = open_member(s, i, n->former[0], n->boot, &k, NULL, &e);

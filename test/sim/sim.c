@@ -32,19 +32,19 @@ int sim_index(const struct sim *s, const char *name)
     return (int)i;
 }
 
-static struct beat_timeouts patience(int64_t late, int64_t silent)
+static struct beat_timeouts some_timeouts(int64_t late, int64_t silent)
 {
     return (struct beat_timeouts){{late}, {silent}};
 }
 
 /* Any that the configuration accepts: late above the interval, and a timeout that is not shorter, nor too
  * short for nodes behind collectors. */
-static struct beat_timeouts any_patience(const struct sim *s)
+static struct beat_timeouts any_timeouts(const struct sim *s)
 {
     int64_t least = waits_least_timeout((struct span){s->interval}).ns;
     int64_t silent = least + s->interval * s->chosen[s->slow].more / 100;
     int64_t late = s->interval + 1 + (silent - s->interval - 1) * s->chosen[s->slow].late / 100;
-    return patience(late, silent);
+    return some_timeouts(late, silent);
 }
 
 /* As the configuration makes it; the long interval stands for the 300 s of 2001. */
@@ -55,11 +55,11 @@ void sim_policy(struct sim *s)
     s->interval = s->slow ? 15 * i : i;
     p->judge = true;
     p->silent_share_percent = 25;
-    p->plain = s->slow ? patience(45 * i / 2, 30 * i) : patience(3 * i, 9 * i);
-    p->sensitive = s->slow ? patience(45 * i / 2, 45 * i) : patience(12 * i, 42 * i);
-    p->borrowed = s->slow ? patience(45 * i / 2, 30 * i) : patience(3 * i, 6 * i);
+    p->plain = s->slow ? some_timeouts(45 * i / 2, 30 * i) : some_timeouts(3 * i, 9 * i);
+    p->sensitive = s->slow ? some_timeouts(45 * i / 2, 45 * i) : some_timeouts(12 * i, 42 * i);
+    p->borrowed = s->slow ? some_timeouts(45 * i / 2, 30 * i) : some_timeouts(3 * i, 6 * i);
     if (s->swept)
-        p->plain = p->borrowed = any_patience(s);
+        p->plain = p->borrowed = any_timeouts(s);
     p->quiet =
         waits_quiet((struct span){s->interval}, p->plain.late, p->plain.silent, p->silent_share_percent);
     waits_of((struct span){s->interval}, p->borrowed.late, p->borrowed.silent, &s->waits);
@@ -76,7 +76,7 @@ void sim_policy(struct sim *s)
     p->conform = (struct conformity_policy){{10 * s->interval}, {30 * i}, {12 * i}, 20};
 }
 
-const struct beat_timeouts *sim_patience(const struct sim *s, int node)
+const struct beat_timeouts *sim_timeouts(const struct sim *s, int node)
 {
     bool sensitive = s->edit_sensitive[node] >= 0 ? s->edit_sensitive[node] : s->sensitive[node];
     if (!s->listed[node])

@@ -340,7 +340,7 @@ struct sim {
     int64_t delay_max;
 
     /* the configuration */
-    int64_t unit; /* the short heartbeat interval; patience comes in multiples of it */
+    int64_t unit; /* the short heartbeat interval; the timeouts are multiples of it */
     bool slow;    /* the long interval is in force */
     bool swept;   /* this history has settings of its own: */
     struct {
@@ -368,7 +368,7 @@ struct sim {
     struct share *share;
     struct session *sessions;
     int64_t shares_from, balance_at, calm_at; /* calm_at: last time that anything but nodes was at fault */
-    int64_t patience_at;                      /* last time that somebody's patience was changed */
+    int64_t timeouts_at;                      /* last time that somebody's timeouts were changed */
     int64_t store_bad_at, alarm_at;           /* last time that the store failed; that the alarm stood */
     size_t duplicates, refused;               /* notices and refusals so far */
     int64_t mass_at[2]; /* since when most of a class (the second: gpu) drift; 0: they do not */
@@ -433,7 +433,7 @@ bool sim_chance(struct sim *s, unsigned per_million);
 struct sim *sim_create(uint64_t seed, long steps);
 void sim_step(struct sim *s);
 void sim_destroy(struct sim *s);
-const struct beat_timeouts *sim_patience(const struct sim *s, int node);
+const struct beat_timeouts *sim_timeouts(const struct sim *s, int node);
 void sim_policy(struct sim *s);
 int sim_index(const struct sim *s, const char *name); /* -1: none of the fleet */
 

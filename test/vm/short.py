@@ -9,12 +9,12 @@ from harness import Failed, check, equal, main, wait
 
 from lab import Lab, missing
 
-PATIENCE = 600  # seconds that a boot may take: 15 on a free processor, and it gets a twentieth of a busy one
+TIMEOUT = 600  # seconds that a boot may take: 15 on a free processor, and it gets a twentieth of a busy one
 
 
 # On a busy processor a reboot outlasts what it takes elsewhere, and a node that does not come back in that time is
 # power-cycled. So it has as long as a boot may take; and since that makes it dear, a power cycle is for lost nodes alone.
-SLOW = {'Run=reboot': {'Takes=2m': f'Takes={PATIENCE}s', 'Deadline=6m': f'Deadline={PATIENCE}s'},
+SLOW = {'Run=reboot': {'Takes=2m': f'Takes={TIMEOUT}s', 'Deadline=6m': f'Deadline={TIMEOUT}s'},
         'Run=power.cycle': {'Helps=*,!program,!reboot.*': 'Helps=node.lost'}}
 
 
@@ -37,7 +37,7 @@ class Node:
     def field(self, name):
         return self.lab.get(f'/v1/nodes/{self.name}')['node'][name]
 
-    def wait(self, what, within=PATIENCE, **members):
+    def wait(self, what, within=TIMEOUT, **members):
         def ready():
             node = self.lab.get(f'/v1/nodes/{self.name}')['node']
             odd = {k: node[k] for k, v in members.items() if node[k] != v}
@@ -104,7 +104,7 @@ def live_and_return(lab):
     print('reboot by the agent')
     a.sh('mount -o remount,ro /scratch')
     wait('it is found', lambda: {'scratch-ro', 'scratch-write'} & set(open_faults(lab, 'n1')))  # whichever comes first
-    wait('it rebooted', lambda: a.field('Boot') != boot[a], PATIENCE)
+    wait('it rebooted', lambda: a.field('Boot') != boot[a], TIMEOUT)
     a.wait_back('the reboot helped')
     equal(a.machine.switched(), [], 'what its BMC was told')
 
@@ -121,7 +121,7 @@ def live_and_return(lab):
     print('reimage by the network')
     a.sh('rm /usr/local/bin/vm-program')
     wait('it is found', lambda: 'program' in open_faults(lab, 'n1'))
-    wait('a new image is on its disk', lambda: a.machine.sh('cat /etc/vm-image', 5) == (0, 'netboot'), PATIENCE)
+    wait('a new image is on its disk', lambda: a.machine.sh('cat /etc/vm-image', 5) == (0, 'netboot'), TIMEOUT)
     a.wait_back('the image helped')
 
     for n in (a, b):

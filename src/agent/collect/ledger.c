@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct span PATIENCE = {10 * 1000000000LL}; /* in place of an interval of zero */
-static const struct span ASKED = {30 * 1000000000LL};    /* until one that does not answer is passed over */
+static const struct span USUAL_INTERVAL = {10 * 1000000000LL}; /* in place of an interval of zero */
+static const struct span ASKED = {30 * 1000000000LL}; /* until one that does not answer is passed over */
 
 void queue_drop_first(struct queue *q)
 {
@@ -131,7 +131,7 @@ static void remove_row(struct ledger *l, struct row *r)
 struct ledger *ledger_create(const char *self, const char *instance)
 {
     struct ledger *l = mem_alloc(sizeof *l);
-    ledger_interval(l, PATIENCE, (struct span){0}, (struct span){0});
+    ledger_interval(l, USUAL_INTERVAL, (struct span){0}, (struct span){0});
     l->inventories.asked_max = LEDGER_ASKED_MAX;
     l->lists.asked_max = LEDGER_COMPONENTS_ASKED_MAX;
     l->self = ledger_add(l, self);
@@ -173,7 +173,7 @@ void ledger_share(struct ledger *l, struct mono now, uint64_t epoch, const struc
 void ledger_interval(struct ledger *l, struct span interval, struct span hold, struct span silent)
 {
     l->silent = silent;
-    l->interval = interval.ns > 0 ? interval : PATIENCE;
+    l->interval = interval.ns > 0 ? interval : USUAL_INTERVAL;
     l->hold = hold.ns > 0 ? hold : (struct span){l->interval.ns + l->interval.ns / 2};
 }
 

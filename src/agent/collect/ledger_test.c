@@ -387,7 +387,7 @@ static void numbers_of_another_instance_begin_anew(void **state)
     assert_true(beat_of(b, "lx04", "i2", 1, "[]"));
 }
 
-/* The controller counts its silence, and the next batch may be later than its patience lasts. */
+/* The controller counts its silence, and the next batch may be later than its timeout lasts. */
 static void tells_at_once_who_was_missed_and_is_back(void **state)
 {
     struct book *b = *state;

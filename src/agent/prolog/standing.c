@@ -22,7 +22,7 @@ struct waiter {
 
 struct standing {
     struct standing_settings with;
-    uv_timer_t patience;
+    uv_timer_t timeout;
     struct waiter *looking, *judged;
     bool is_looking, is_asked, destroyed;
     struct fingerprint asked;
@@ -32,8 +32,8 @@ struct standing *standing_create(const struct standing_settings *settings)
 {
     struct standing *s = mem_alloc(sizeof *s);
     s->with = *settings;
-    uv_timer_init(settings->loop, &s->patience);
-    s->patience.data = s;
+    uv_timer_init(settings->loop, &s->timeout);
+    s->timeout.data = s;
     return s;
 }
 
@@ -67,7 +67,7 @@ void standing_destroy(struct standing *s)
     s->destroyed = true;
     standing_drop(&s->looking, NULL);
     standing_drop(&s->judged, NULL);
-    uv_close((uv_handle_t *)&s->patience, on_closed);
+    uv_close((uv_handle_t *)&s->timeout, on_closed);
 }
 
 static void wait_for(struct waiter **all, standing_look_fn *look, standing_judge_fn *judge, void *arg)
@@ -109,7 +109,7 @@ void standing_look(struct standing *s, standing_look_fn *fn, void *arg)
 
 static void standing_end(struct standing *s, const char *why_not)
 {
-    uv_timer_stop(&s->patience);
+    uv_timer_stop(&s->timeout);
     s->is_asked = false;
     tell_all(&s->judged, false, why_not);
 }
@@ -124,8 +124,8 @@ void standing_judge(struct standing *s, standing_judge_fn *fn, void *arg)
 {
     wait_for(&s->judged, NULL, fn, arg);
     s->is_asked = false;
-    if (!uv_is_active((uv_handle_t *)&s->patience))
-        uv_timer_start(&s->patience, on_late, STANDING_MS, 0);
+    if (!uv_is_active((uv_handle_t *)&s->timeout))
+        uv_timer_start(&s->timeout, on_late, STANDING_MS, 0);
 }
 
 /* When the timeout ends, whatever could not be read, and whatever the controller was not told, is unknown. */

@@ -46,7 +46,7 @@ struct body_survey {
 int body_read_survey(const struct frame *f, struct body_survey *out, struct err *e);
 void body_survey_fini(struct body_survey *s);
 
-/* How long to wait for whom (doc/spec/link.md, "Patience"). Zero: not said, as by an older controller. */
+/* The timeouts (doc/spec/link.md, "Timeouts"). Zero: not said, as by an older controller. */
 struct body_waits {
     struct span answer, pause;      /* for every agent */
     struct span hold, away, silent; /* for collectors */

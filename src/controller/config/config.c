@@ -29,7 +29,7 @@ struct span config_spread(size_t n)
     return (struct span){(int64_t)n * 1500000};
 }
 
-/* --- patience -------------------------------------------------------------------------------- */
+/* --- timeouts -------------------------------------------------------------------------------- */
 
 static uint64_t config_larger(uint64_t a, uint64_t b)
 {
@@ -47,7 +47,7 @@ static int refuse_pair(const struct config *c, enum setting a, const char *how, 
                    config_name(b), y);
 }
 
-static int set_patience(struct config *c, enum setting late, enum setting silent, uint64_t late_default,
+static int set_timeouts(struct config *c, enum setting late, enum setting silent, uint64_t late_default,
                         uint64_t grace_default, struct beat_timeouts *out, struct err *e)
 {
     const uint64_t second = UINT64_C(1000000000);
@@ -142,12 +142,12 @@ static int set_policies(struct config *c, struct err *e)
     struct watch_policy *w = &c->watch;
     w->judge = c->number[SETTING_HEARTBEAT_INTERVAL] > 0;
     w->silent_share_percent = (unsigned)c->number[SETTING_MAX_SILENT_SHARE];
-    int rc = set_patience(c, SETTING_LATE_AFTER, SETTING_HEARTBEAT_TIMEOUT, 30, 60, &w->plain, e);
+    int rc = set_timeouts(c, SETTING_LATE_AFTER, SETTING_HEARTBEAT_TIMEOUT, 30, 60, &w->plain, e);
     if (rc == 0)
-        rc = set_patience(c, SETTING_SENSITIVE_LATE_AFTER, SETTING_SENSITIVE_TIMEOUT, 120, 300, &w->sensitive,
+        rc = set_timeouts(c, SETTING_SENSITIVE_LATE_AFTER, SETTING_SENSITIVE_TIMEOUT, 120, 300, &w->sensitive,
                           e);
     if (rc == 0)
-        rc = set_patience(c, SETTING_BORROWED_LATE_AFTER, SETTING_BORROWED_TIMEOUT, 30, 30, &w->borrowed, e);
+        rc = set_timeouts(c, SETTING_BORROWED_LATE_AFTER, SETTING_BORROWED_TIMEOUT, 30, 30, &w->borrowed, e);
     if (rc == 0)
         rc = set_waits(c, e);
     if (rc == 0)

@@ -370,7 +370,7 @@ static void test_files_that_cannot_be_read(void **state)
     assert_true(config_read(path, &c, &e) < 0);
 }
 
-static void test_patience_follows_the_interval(void **state)
+static void test_timeouts_follow_the_interval(void **state)
 {
     struct config c = good("HeartBeatInterval = 60\nHeartBeatTimeout = 600\n", "Name=lx01\n", NULL);
     assert_int_equal(c.watch.plain.late.ns, span_s(90).ns);
@@ -838,7 +838,7 @@ int main(void)
         TEST(test_how_long_a_fingerprint_counts),
         TEST(test_a_field_has_1024_characters),
         TEST(test_files_that_cannot_be_read),
-        TEST(test_patience_follows_the_interval),
+        TEST(test_timeouts_follow_the_interval),
         TEST(test_default_records),
         TEST(test_nodes_keep_their_order),
         TEST(test_names_of_others_for_the_nodes),

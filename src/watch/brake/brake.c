@@ -74,7 +74,7 @@ static int check_ground(const struct watch *w, struct mono now, const struct mem
         return err_set(e, -EBUSY, "a person took it back");
     if (!watch_live(w, m))
         return lost_check(w, now, m, e);
-    if (!told_anew(vitals_find(w, m)))
+    if (!told_anew(health_state_find(w, m)))
         return err_set(e, -EAGAIN, "it did not tell its checks since this controller stood still");
     return machine_check(w, m, e);
 }

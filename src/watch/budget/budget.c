@@ -19,13 +19,13 @@ enum { ISOLATING_S = 300 /* a store that is slow may still write it down: until 
 
 static bool is_out(const struct watch *w, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     return member_is_out(m) || trial_holds(w, m) || (!member_repair(m) && v && v->isolating);
 }
 
 void budget_patient(struct watch *w, const struct member *m)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     if (member_repair(m))
         v->isolating = false;
     bool out = is_out(w, m);
@@ -85,7 +85,7 @@ unsigned budget_listed(struct watch *w)
 bool budget_room(struct watch *w, const struct member *m)
 {
     struct budget full;
-    return budget_allows(w, m, vitals_of(w, m)->patient ? 0 : 1, &full);
+    return budget_allows(w, m, health_state_of(w, m)->patient ? 0 : 1, &full);
 }
 
 struct telling {
@@ -111,7 +111,7 @@ void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg)
 void budget_tell(struct watch *w, const struct member *m, const struct budget *b)
 {
     CLEANUP_TEXT struct text t = {0};
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     w->budgets->waiting++;
     v->waits = true;
     if (w->budgets->alarm)
@@ -122,7 +122,7 @@ void budget_tell(struct watch *w, const struct member *m, const struct budget *b
     alarms_raise(&w->alarms, ALARM_BUDGET, "", m->name, t.s, w->wall);
 }
 
-void budget_waits(struct watch *w, const struct vitals *v)
+void budget_waits(struct watch *w, const struct health_state *v)
 {
     w->budgets->waiting += v->waits;
 }
@@ -146,7 +146,7 @@ void budgets_end_sweep(struct watch *w)
     w->budgets->waiting = 0;
     for (size_t i = w->budgets->n_patients; i-- > 0;) {
         const struct member *m = cluster_by_id(w->cluster, w->budgets->patients[i]);
-        struct vitals *v = vitals_of(w, m);
+        struct health_state *v = health_state_of(w, m);
         if (v->isolating && !within(watch_awake(w, w->last_tick), v->asked_at, ISOLATING_S)) {
             v->isolating = false;
             budget_patient(w, m);

@@ -12,7 +12,7 @@
 /* m stays in service for want of room in this budget: an alarm says so, once. */
 void budget_tell(struct watch *w, const struct member *m, const struct budget *b);
 /* A node that waits for room is looked at, and there is another reason for which it stays. */
-void budget_waits(struct watch *w, const struct vitals *v);
+void budget_waits(struct watch *w, const struct health_state *v);
 void budgets_end_sweep(struct watch *w);
 void budgets_destroy(struct watch *w);
 struct budgets {

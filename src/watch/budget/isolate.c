@@ -58,7 +58,7 @@ void brake_load(struct watch *w, struct mono now)
 /* Each node counts once for what is wrong with it, also when it has to wait. */
 static void count_surge(struct watch *w, struct mono now, const struct member *m, struct wall since)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     const struct health_policy *p = &w->policy.health;
     if (v->counted || !p->limits.surge || w->wall.ns - since.ns >= p->limits.surge_window.ns)
         return;
@@ -125,7 +125,7 @@ static bool is_held_by_nobody(const struct watch *w, const struct member *m)
 /* There is room for m among those that are out; it has it from now on. */
 static bool take_room(struct watch *w, const struct member *m)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     struct budget full;
     if (brake_stopped(w, NULL) < 0) {
         budget_waits(w, v);
@@ -163,7 +163,7 @@ void brake_swapped(struct watch *w, const struct member *m)
 {
     if (!acts_for(w, m) || !m->admitted || member_repair(m))
         return;
-    vitals_of(w, m)->isolating = true;
+    health_state_of(w, m)->isolating = true;
     budget_patient(w, m);
 }
 

@@ -8,8 +8,8 @@
 /*
  * What is known of each node's health: what its checks said, and whether that counts. One command about a
  * node is under way at a time. Nothing follows here from what is known; the rooms above see to that, and keep
- * what they remember of a single node in struct vitals, which is one allocation for each node that was ever
- * ill.
+ * what they remember of a single node in struct health_state, which is one allocation for each node that was
+ * ever ill.
  *
  * Nothing follows from what is not known: a result of another boot, of a node that is not live, or older than
  * the check's own time allows counts as unknown.
@@ -37,7 +37,7 @@ struct check_rule {
 
 /* What is known of one member's health, and of its repair beside the records. Of a node that never said
  * anything and was never ill there is none. */
-struct vitals {
+struct health_state {
     char boot[37];      /* of which all that is said is */
     uint64_t log_next;  /* the line of its kernel's log up to which it told */
     bool told;          /* everything was told in this session, */
@@ -106,11 +106,12 @@ enum {
 
 /* --- what checks said of a node ---------------------------------------------------------------------- */
 
-struct vitals *vitals_find(const struct watch *w, const struct member *m); /* NULL when there are none */
-size_t vitals_count(const struct watch *w); /* members below this id may have some */
-struct vitals *vitals_by_id(const struct watch *w,
-                            size_t id); /* id below vitals_count; NULL: there are none */
-struct vitals *vitals_of(struct watch *w, const struct member *m);
+struct health_state *health_state_find(const struct watch *w,
+                                       const struct member *m); /* NULL when there are none */
+size_t health_states_count(const struct watch *w);              /* members below this id may have some */
+struct health_state *health_states_by_id(const struct watch *w,
+                                         size_t id); /* id below health_states_count; NULL: there are none */
+struct health_state *health_state_of(struct watch *w, const struct member *m);
 /* The place of a check's record; SIZE_MAX when there is none. */
 size_t check_place(const struct watch *w, const char *name);
 const struct check *check_at(const struct watch *w, size_t i);
@@ -118,31 +119,32 @@ size_t check_count(const struct watch *w);
 /* What the check says of m now: UNKNOWN when nothing is known. */
 enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i);
 /* Whether anything that it said counts: it is live, and has said it on this boot. */
-bool vitals_speaks(const struct watch *w, const struct member *m, const struct vitals *v);
-bool was_said(const struct vitals *v, size_t i); /* anything, on this boot */
-void said_forget(struct vitals *v, size_t i);
+bool health_state_speaks(const struct watch *w, const struct member *m, const struct health_state *v);
+bool was_said(const struct health_state *v, size_t i); /* anything, on this boot */
+void said_forget(struct health_state *v, size_t i);
 /* It runs by itself, not on demand or in the extensive stage alone. */
 bool check_repeats(const struct check *k);
 /* It is looked at again and again, whatever runs: what it said goes out of date. */
 bool check_ages(const struct check *k);
 bool check_runs(const struct watch *w, const struct member *m, size_t i); /* m runs this check */
-bool said_assigned(const struct vitals *v, size_t i); /* the same of a node of which something is known */
-const struct saying *saying_find(const struct vitals *v, size_t i); /* NULL: nothing but its result */
+bool said_assigned(const struct health_state *v,
+                   size_t i); /* the same of a node of which something is known */
+const struct saying *saying_find(const struct health_state *v, size_t i); /* NULL: nothing but its result */
 /* Whether what it says is new enough for something that cannot be undone. */
-bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, size_t i);
-struct mono said_looked(const struct watch *w, const struct vitals *v, size_t i);
+bool said_fresh(const struct watch *w, struct mono now, const struct health_state *v, size_t i);
+struct mono said_looked(const struct watch *w, const struct health_state *v, size_t i);
 /* Everything is to be told anew. */
-void vitals_doubt(struct watch *w);
+void health_states_doubt(struct watch *w);
 /* Whether everything was told anew since this process did nothing for a while (health_stood_still). */
-bool told_anew(const struct vitals *v);
+bool told_anew(const struct health_state *v);
 /* Finds out anew which checks the node runs; what was said stays. */
-void vitals_assign(struct watch *w, const struct member *m, struct vitals *v);
-void sayings_drop(struct vitals *v);
+void health_state_assign(struct watch *w, const struct member *m, struct health_state *v);
+void sayings_drop(struct health_state *v);
 void saying_fini(struct saying *s);
 /* The records of checks may be other ones now: what was said by those that are the same stays. */
-void vitals_reconfigure(struct watch *w);
+void health_states_reconfigure(struct watch *w);
 /* What boot.c, lost.c and outside.c keep in them is dropped before. */
-void vitals_destroy(struct watch *w);
+void health_states_destroy(struct watch *w);
 /* m came up, for the first time or on another boot than it was put into service on, and its checks have to
  * pass before it is in service. Not where a person took it back a while ago: it is his. */
 bool repair_comes_up(const struct watch *w, const struct member *m);
@@ -154,14 +156,14 @@ bool trial_waits(const struct watch *w, const struct member *m, size_t check);
 const struct check_rule *check_rule_of(const struct watch *w, size_t i);
 uint32_t check_generation(const struct watch *w); /* of the records */
 /* said_now of a node that speaks: for those who ask about all checks of all nodes. */
-enum result said_of(const struct watch *w, struct mono now, const struct vitals *v, size_t i);
+enum result said_of(const struct watch *w, struct mono now, const struct health_state *v, size_t i);
 
 /* --- how the word of a check is taken over ----------------------------------------------------------- */
 
 /* Copies what a verdict says. */
 void heard_keep(const struct verdict *v, struct heard *h);
 /* From now on m's check says this. What h has is taken from it. */
-void heard_believe(struct watch *w, struct mono now, struct vitals *v, struct heard *h);
+void heard_believe(struct watch *w, struct mono now, struct health_state *v, struct heard *h);
 /* A check that the controller had carried out came to this, just now. */
 void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x);
 
@@ -170,7 +172,7 @@ void said_note(struct watch *w, struct mono now, const struct member *m, size_t 
 /* A command about m: its kind, its reason and what it says. Nothing else is proposed about m until it is
  * decided, when the shell takes it. */
 void health_propose(struct watch *w, struct mono now, const struct member *m, const struct command *says);
-bool health_asked(const struct vitals *v, struct mono now); /* such a one is under way */
+bool health_asked(const struct health_state *v, struct mono now); /* such a one is under way */
 void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
                        const char *of, struct span deadline);
 /* What came of it was seen by the watch, and whoever carries it out does not say so. */
@@ -187,6 +189,6 @@ void measure_judge(struct watch *w, struct mono now, const struct member *m, con
                    struct verdict *x);
 void measures_end_sweep(struct watch *w);
 void measures_destroy(struct watch *w);
-void vitals_create(struct watch *w); /* and what measure.c remembers */
+void health_states_create(struct watch *w); /* and what measure.c remembers */
 
 #endif

@@ -41,7 +41,7 @@ void operation_end(struct watch *w, struct mono now, const struct member *m, con
 
 bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     if (strcmp(v->operation, o->id) != 0) {
         int64_t left = o->deadline.ns - w->wall.ns;
         snprintf(v->operation, sizeof v->operation, "%s", o->id);
@@ -55,7 +55,7 @@ void health_propose(struct watch *w, struct mono now, const struct member *m, co
 {
     CLEANUP_HOSTLIST struct hostlist one = {0};
     struct command cmd = *says;
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     hostlist_add(&one, m->name);
     v->asked = true; /* before: it may be decided at once */
     v->asked_at = now;
@@ -64,7 +64,7 @@ void health_propose(struct watch *w, struct mono now, const struct member *m, co
         v->asked = false;
 }
 
-bool health_asked(const struct vitals *v, struct mono now)
+bool health_asked(const struct health_state *v, struct mono now)
 {
     return v->asked && within(now, v->asked_at, ASKED_S);
 }

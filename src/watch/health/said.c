@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the word of a check is taken over into what is known of its node. */
 #include "watch/health/health.h"
-#include "watch/health/vitals_inside.h"
+#include "watch/health/health_state_inside.h"
 #include "watch/view/view.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void heard_keep(const struct verdict *v, struct heard *h)
 }
 
 /* Takes over what was heard of one check. */
-void heard_believe(struct watch *w, struct mono now, struct vitals *v, struct heard *h)
+void heard_believe(struct watch *w, struct mono now, struct health_state *v, struct heard *h)
 {
     const struct saying *was = saying_find(v, h->place);
     uint8_t said = (uint8_t)(h->result + 1);
@@ -61,9 +61,9 @@ void heard_believe(struct watch *w, struct mono now, struct vitals *v, struct he
 
 void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     struct heard h = {.place = i};
-    vitals_assign(w, m, v);
+    health_state_assign(w, m, v);
     heard_keep(x, &h);
     heard_believe(w, now, v, &h);
     saying_fini(&h.saying);

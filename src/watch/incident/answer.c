@@ -40,7 +40,7 @@ static enum health health_of_result(enum result r)
 /* The worst that checks say that count, or that are only observed. */
 static enum result said_worst(const struct watch *w, struct mono now, const struct member *m, bool observe)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     enum result worst = RESULT_OK;
     for (size_t k = 0; v && k < v->n_sayings; k++) {
         size_t i = v->sayings[k].check;
@@ -98,7 +98,7 @@ static bool ground_take(struct ground *g, const char *check, enum result worst,
 static bool ground_said(const struct watch *w, struct mono now, const struct member *m, enum result worst,
                         bool observe, struct ground *g)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     for (size_t k = 0; v && k < v->n_sayings; k++) {
         const struct saying *s = &v->sayings[k];
         const struct check *check = check_at(w, s->check);
@@ -111,7 +111,7 @@ static bool ground_said(const struct watch *w, struct mono now, const struct mem
 static bool ground_outside(const struct watch *w, struct mono now, const struct member *m, enum result worst,
                            struct ground *g)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     for (const struct outside *x = v ? v->outside : NULL; x; x = x->next)
         if (outside_now(w, now, m, x) == worst)
             return ground_take(g, x->name, worst, x->findings, x->n, x->text);
@@ -193,7 +193,7 @@ void health_fitness(const struct watch *w, struct mono now, const struct member 
 
 enum health watch_health(const struct watch *w, struct mono now, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     struct mono at = watch_awake(w, now);
     if (!watch_live(w, m))
         return lost_finding(w, m) ? HEALTH_LOST : HEALTH_UNKNOWN;
@@ -201,7 +201,7 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
     if (worst >= RESULT_DEGRADED)
         return health_of_result(worst);
     size_t n = 0, known = 0;
-    bool counts = vitals_speaks(w, m, v);
+    bool counts = health_state_speaks(w, m, v);
     for (size_t i = 0; v && v->said && i < check_count(w); i++) {
         if (!(v->said[i] & SAID_ASSIGNED) || !check_rule_of(w, i)->repeats || check_at(w, i)->observe)
             continue;
@@ -215,7 +215,7 @@ enum health watch_health(const struct watch *w, struct mono now, const struct me
 static void answer_say(const struct watch *w, struct mono now, const struct member *m, size_t i,
                        struct said *out)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     enum result r = said_now(w, now, m, i);
     const struct saying *s = v ? saying_find(v, i) : NULL;
     out->check = check_at(w, i);
@@ -269,7 +269,7 @@ void watch_each_result(const struct watch *w, struct mono now, const struct memb
 
 bool watch_provisioned(const struct watch *w, struct mono now, const struct member *m, struct text *why)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     struct mono at = watch_awake(w, now);
     size_t missing = 0;
     text_clear(why);
@@ -299,14 +299,14 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
 
 /* A node of which something is out of date, or waits for a look after its step began. */
 static bool answer_untold(const struct watch *w, struct mono now, const struct member *m,
-                          const struct vitals *v)
+                          const struct health_state *v)
 {
     if (!v->said || !watch_live(w, m))
         return false;
     if (!told_anew(v))
         return true;
     const struct repair *r = member_treated(m);
-    bool counts = vitals_speaks(w, m, v);
+    bool counts = health_state_speaks(w, m, v);
     bool waits = r && (r->step == STEP_EXAMINE || r->step == STEP_PROVISION || r->step == STEP_REMEDY ||
                        r->step == STEP_REPLACE || r->step == STEP_TEND);
     bool returns = r && (r->step == STEP_PROVISION || r->step == STEP_TEND) && v->stage.ns == r->since.ns;
@@ -326,9 +326,9 @@ static bool answer_untold(const struct watch *w, struct mono now, const struct m
 void watch_untold(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
     struct mono at = watch_awake(w, now);
-    size_t n = vitals_count(w), share = n / UNTOLD_SHARE > UNTOLD_MIN ? n / UNTOLD_SHARE : UNTOLD_MIN;
+    size_t n = health_states_count(w), share = n / UNTOLD_SHARE > UNTOLD_MIN ? n / UNTOLD_SHARE : UNTOLD_MIN;
     for (size_t id = 0; id < n; id++) {
-        struct vitals *v = vitals_by_id(w, id);
+        struct health_state *v = health_states_by_id(w, id);
         struct member *m = cluster_by_id(w->cluster, (uint32_t)id);
         bool turn = (id + n - w->answers->untold_from) % n < share;
         if (!v || !(turn || v->n_sayings || member_treated(m)) ||

@@ -18,7 +18,7 @@
 void evidence_gather(const struct watch *w, struct mono now, const struct member *m,
                      struct evidence_list *out)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     *out = (struct evidence_list){0};
     for (size_t i = 0; v && i < v->n_sayings; i++) {
         const struct saying *s = &v->sayings[i];
@@ -59,7 +59,7 @@ bool evidence_is(const char *check, const struct finding *a, const char *other, 
 bool finding_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,
                   const struct finding *f)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     if (lost_is(w, check))
         return watch_live(w, m) && !boot_unexplained(w, now, m);
     if (boot_is(w, check))
@@ -84,7 +84,7 @@ bool finding_gone(const struct watch *w, struct mono now, const struct member *m
 /* The check says now, and freshly, that something is wrong. */
 static bool check_complains(const struct watch *w, struct mono now, const struct member *m, const char *check)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const struct outside *x = outside_find(v, check);
     size_t at = check_place(w, check);
     if (lost_is(w, check))
@@ -124,7 +124,7 @@ bool incident_shown(const struct watch *w, struct mono now, const struct member 
                     const struct remedy *remedy)
 {
     bool any = false;
-    for (size_t k = 0; vitals_find(w, m) && k < i->n; k++) {
+    for (size_t k = 0; health_state_find(w, m) && k < i->n; k++) {
         const struct incident_finding *f = &i->findings[k];
         any |= is_for(w, m, f, remedy) && check_complains(w, now, m, f->check) &&
                !finding_gone(w, now, m, f->check, &f->f);
@@ -140,7 +140,7 @@ bool evidence_fresh(const struct watch *w, struct mono now, const struct member 
         return true;
     if (ev->outside)
         return outside_fresh(w, now, ev->outside);
-    return said_fresh(w, now, vitals_find(w, m), ev->place);
+    return said_fresh(w, now, health_state_find(w, m), ev->place);
 }
 
 /* What the tables say of it; of others its probe says what can bring it about. */

@@ -25,7 +25,7 @@ static bool is_of_log(const struct watch *w, size_t i)
 bool forget_waits(const struct watch *w, const struct member *m)
 {
     const struct repair *r = member_repair(m);
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     return r && r->answer.at.ns && (r->step == STEP_PROVISION || r->step == STEP_QUEUE) &&
            (!v || v->answered.ns != r->answer.at.ns);
 }
@@ -39,7 +39,7 @@ bool forget_covers(const struct watch *w, const struct member *m, const struct c
                    const struct finding *f, size_t place, struct mono looked)
 {
     const struct repair *r = member_repair(m);
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     if (!r || !v || !answer_covers(&r->answer, k->name, f))
         return false;
     if (place != SIZE_MAX && is_of_log(w, place))
@@ -60,7 +60,7 @@ static void add_word(const struct answer *a, const struct finding *f, struct tex
 }
 
 /* What its log has against it that the person answered for. */
-static void collect_words(const struct watch *w, const struct member *m, const struct vitals *v,
+static void collect_words(const struct watch *w, const struct member *m, const struct health_state *v,
                           struct text *words)
 {
     const struct answer *a = &member_repair(m)->answer;
@@ -74,7 +74,7 @@ static void collect_words(const struct watch *w, const struct member *m, const s
 }
 
 /* It is over: what was said before is out of date. */
-static void forget_end(struct watch *w, struct vitals *v, const struct repair *r)
+static void forget_end(struct watch *w, struct health_state *v, const struct repair *r)
 {
     for (size_t i = 0; v->said && i < check_count(w); i++)
         if (is_of_log(w, i))
@@ -84,7 +84,7 @@ static void forget_end(struct watch *w, struct vitals *v, const struct repair *r
 }
 
 /* Something that it says is what the person answered for, and its agent can look again, or forget it. */
-static bool is_needed(const struct watch *w, const struct member *m, const struct vitals *v)
+static bool is_needed(const struct watch *w, const struct member *m, const struct health_state *v)
 {
     for (size_t i = 0; i < v->n_sayings; i++) {
         const struct saying *s = &v->sayings[i];
@@ -99,7 +99,7 @@ static bool is_needed(const struct watch *w, const struct member *m, const struc
 void forget_look(struct watch *w, struct mono now, const struct member *m)
 {
     const struct repair *r = member_repair(m);
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     struct operation o;
     if (r && v->word.ns != r->answer.at.ns) {
         v->word = r->answer.at;
@@ -113,15 +113,15 @@ void forget_look(struct watch *w, struct mono now, const struct member *m)
     operation_fini(&o);
     if (is_over)
         forget_end(w, v, r);
-    if (!is_begun && v->told && vitals_speaks(w, m, v) && !is_needed(w, m, v))
+    if (!is_begun && v->told && health_state_speaks(w, m, v) && !is_needed(w, m, v))
         v->answered = r->answer.at;
 }
 
 bool forget_propose(struct watch *w, struct mono now, const struct member *m)
 {
-    const struct vitals *v = vitals_of(w, m);
+    const struct health_state *v = health_state_of(w, m);
     CLEANUP_TEXT struct text words = {0}, run = {0};
-    if (!forget_waits(w, m) || *member_repair(m)->operation || !v->told || !vitals_speaks(w, m, v))
+    if (!forget_waits(w, m) || *member_repair(m)->operation || !v->told || !health_state_speaks(w, m, v))
         return false;
     collect_words(w, m, v, &words);
     text_printf(&run, "forget:%" PRIu64 ":%s", v->log_next, words.s);

@@ -5,7 +5,8 @@
 #include "watch/view/view.h"
 
 /*
- * What a person answered for, which the agent is to forget. Its state is in vitals: answered, word.
+ * What a person answered for, which the agent is to forget. Its state is in struct health_state: answered,
+ * word.
  */
 
 /* What was found of m by a look at this moment is what a person answered for, and not judged anew since.

@@ -176,7 +176,7 @@ static enum act act_with(const struct proposal *p, const struct incident *known,
  * the watch's own time from when it saw that first. */
 static bool incident_lasts(const struct proposal *p)
 {
-    struct vitals *v = vitals_of(p->w, p->m);
+    struct health_state *v = health_state_of(p->w, p->m);
     struct wall since = {0};
     for (size_t i = 0; p->ailment && i < p->ailment->n_open; i++) {
         const struct incident *one = &p->ailment->open[i];
@@ -203,7 +203,7 @@ static bool is_of_before(const struct proposal *p, const struct evidence *ev)
     if (!a || !a->done || ev->outside || !check_ages(ev->check))
         return false;
     int64_t done_ns = p->now.ns - (p->w->wall.ns - a->ended.ns);
-    return said_looked(p->w, vitals_find(p->w, p->m), ev->place).ns < done_ns;
+    return said_looked(p->w, health_state_find(p->w, p->m), ev->place).ns < done_ns;
 }
 
 /* Whether this evidence is enough to take the node out for an incident of this severity. */
@@ -330,14 +330,14 @@ static void add_isolation(struct proposal *p)
         (struct isolation){.why = p->why.s,
                            .problem = "node_problem",
                            .deadline_s = (uint64_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns)};
-    if (vitals_of(p->w, p->m)->counted)
+    if (health_state_of(p->w, p->m)->counted)
         p->says.isolate.surge = p->w->policy.health.limits.surge;
 }
 
 /* Nobody is told that it waits for room, nor counted, who does not want to be isolated any more. */
 static void note_calm(struct proposal *p)
 {
-    struct vitals *v = vitals_of(p->w, p->m);
+    struct health_state *v = health_state_of(p->w, p->m);
     if (p->isolates)
         return;
     v->counted = v->waits = false;
@@ -345,7 +345,7 @@ static void note_calm(struct proposal *p)
 
 /* What comes and goes on one node fills no journal: after so many commits at once it is one in six seconds,
  * which then says all that changed meanwhile. */
-static bool may_commit(struct vitals *v, struct mono now)
+static bool may_commit(struct health_state *v, struct mono now)
 {
     enum { COMMITS_AT_ONCE = 20, COMMIT_S = 6 };
     if (mono_sub(v->commits_paid, now).ns > span_s(COMMIT_S * (COMMITS_AT_ONCE - 1)).ns)
@@ -360,7 +360,7 @@ static bool propose_findings(struct proposal *p)
     bool isolates = p->says.isolate.why != NULL;
     if (!isolates && !p->says.n_open && !p->says.n_close)
         return false;
-    if (!may_commit(vitals_of(p->w, p->m), p->now) && !isolates)
+    if (!may_commit(health_state_of(p->w, p->m), p->now) && !isolates)
         return false;
     p->says.open = p->open;
     p->says.close = p->close;

@@ -149,8 +149,8 @@ bool shared_counts(const struct watch *w, const char *check, const struct findin
 static unsigned count_runners(const struct watch *w, size_t check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < vitals_count(w); id++) {
-        const struct vitals *v = vitals_by_id(w, id);
+    for (size_t id = 0; id < health_states_count(w); id++) {
+        const struct health_state *v = health_states_by_id(w, id);
         if (v && v->said && (v->said[check] & SAID_ASSIGNED))
             n += !group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group;
     }
@@ -313,7 +313,7 @@ void shared_note(struct watch *w, struct mono now, const struct member *m, const
 
 void shared_note_outside(struct watch *w, struct mono now, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     for (const struct outside *x = v->outside; x; x = x->next) {
         if (outside_now(w, now, m, x) < RESULT_DEGRADED)
             continue;
@@ -387,7 +387,7 @@ static bool shared_recovered(const struct watch *w, struct mono now, const struc
         return true; /* no incident that is open on it has the fault */
     if (o->by_device)
         return finding_gone(w, now, m, o->check, &o->f);
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     size_t i = check_place(w, o->check);
     if (lost_is(w, o->check))
         return watch_live(w, m);

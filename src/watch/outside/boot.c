@@ -44,7 +44,7 @@ bool boot_is(const struct watch *w, const char *check)
     return strcmp(check, BOOT_CHECK) == 0 && check_place(w, check) == SIZE_MAX;
 }
 
-void boot_drop(struct vitals *v)
+void boot_drop(struct health_state *v)
 {
     free(STEAL(v->booted));
 }
@@ -182,7 +182,7 @@ static void boot_describe(const struct last_boot *b, struct text *t)
 static void boot_declare(struct watch *w, const struct member *m)
 {
     const struct last_boot *b = last_boot_of(w, m);
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     CLEANUP_TEXT struct text t = {0};
     text_add(&t, "it booted, and nobody asked for that; ");
     boot_describe(b, &t);
@@ -225,7 +225,7 @@ static bool is_recorded(const struct watch *w, const struct member *m)
 void boot_look(struct watch *w, struct mono now, const struct member *m)
 {
     struct observed *o = watch_of(w, m);
-    struct vitals *v = vitals_find(w, m);
+    struct health_state *v = health_state_find(w, m);
     if (is_explained(w, m))
         o->came.excused = now;
     if (v && v->booted && is_recorded(w, m))
@@ -239,7 +239,7 @@ void boot_look(struct watch *w, struct mono now, const struct member *m)
 
 const struct finding *boot_finding(const struct watch *w, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const struct ailment *a = member_ailment(m);
     if (!watch_live(w, m))
         return NULL;
@@ -308,7 +308,7 @@ bool boot_gone(const struct watch *w, const struct member *m, const struct findi
 
 bool boot_awaits(const struct watch *w, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     return watch_observed(w, m)->came.awaits || (v && v->booted);
 }
 

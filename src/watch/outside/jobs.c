@@ -20,7 +20,7 @@ void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg)
 {
     struct member *m;
     for (size_t i = 0; (m = budget_patient_at(w, i)); i++) {
-        const struct vitals *v = vitals_of(w, m);
+        const struct health_state *v = health_state_of(w, m);
         bool was_read = v->jobs_at.ns && within(now, v->jobs_at, JOBS_FRESH_S);
         if (watch_observed(w, m)->scheduled == WORK_BUSY && incidents_open(m) && !was_read)
             fn(arg, m);
@@ -40,7 +40,7 @@ static bool is_news(const struct member *m, const char *job)
 
 void watch_jobs(struct watch *w, struct mono now, struct member *m, const struct incident_job *jobs, size_t n)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     struct incident_job news[INCIDENT_JOBS_MAX];
     struct command cmd = {.kind = COMMAND_FINDINGS, .findings = {.jobs = news}};
     struct findings_command *says = &cmd.findings;

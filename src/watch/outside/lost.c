@@ -56,7 +56,7 @@ bool lost_is(const struct watch *w, const char *check)
 
 static struct absence *absence_of(const struct watch *w, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     return v ? v->absence : NULL;
 }
 
@@ -66,7 +66,7 @@ const struct finding *lost_finding(const struct watch *w, const struct member *m
     return a && a->declared && !watch_live(w, m) ? &a->f : NULL;
 }
 
-void lost_drop(struct watch *w, struct vitals *v)
+void lost_drop(struct watch *w, struct health_state *v)
 {
     struct absence *a = STEAL(v->absence);
     if (!a)
@@ -236,7 +236,7 @@ static void say_slurm(const struct observed *o, struct text *t)
 }
 
 /* The worst that it said while it was heard. */
-static void say_last(const struct watch *w, const struct vitals *v, struct text *t)
+static void say_last(const struct watch *w, const struct health_state *v, struct text *t)
 {
     const struct saying *last = NULL;
     const struct finding *f = NULL;
@@ -264,7 +264,7 @@ static void lost_describe(const struct watch *w, struct mono now, const struct m
     say_slurm(watch_observed(w, m), t);
     if (n.all)
         text_printf(t, "; of %u neighbours %u are silent", n.all, n.silent);
-    say_last(w, vitals_find(w, m), t);
+    say_last(w, health_state_find(w, m), t);
     if (a->answered && *a->text)
         text_printf(t, "; the BMC's log ends with: %s", a->text);
 }
@@ -285,10 +285,10 @@ static void lost_declare(struct watch *w, struct mono now, const struct member *
 void lost_look(struct watch *w, struct mono now, const struct member *m)
 {
     if (watch_live(w, m) && absence_of(w, m))
-        lost_drop(w, vitals_find(w, m));
+        lost_drop(w, health_state_find(w, m));
     if (!is_absent(w, now, m))
         return;
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     if (!v->absence)
         v->absence = mem_alloc(sizeof *v->absence);
     want_bmc(w, now, m, v->absence);

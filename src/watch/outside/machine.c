@@ -90,7 +90,7 @@ static void propose_instance(struct watch *w, struct mono now, const struct memb
 
 static void tell_restless(struct watch *w, struct mono now, const struct member *m, const char *name)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     CLEANUP_TEXT struct text t = {0};
     if (v->restless.ns && within(now, v->restless, TELL_AGAIN_S))
         return;
@@ -109,7 +109,7 @@ static void look_at_another(struct watch *w, struct mono now, const struct membe
         return; /* what a driver has begun comes to its end */
     if (machine_restless(member_machine(m), name, w->wall))
         tell_restless(w, now, m, name);
-    else if (!health_asked(vitals_of(w, m), now))
+    else if (!health_asked(health_state_of(w, m), now))
         propose_instance(w, now, m, name);
 }
 

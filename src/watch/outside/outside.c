@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUTSIDE_STALE_S = 86400, OUTSIDE_PATIENCE_S = 600 };
+enum { OUTSIDE_STALE_S = 86400, OUTSIDE_TIMEOUT_S = 600 };
 
 bool outside_is(const struct watch *w, const char *check)
 {
@@ -30,7 +30,7 @@ bool outside_is(const struct watch *w, const char *check)
            check_place(w, check) == SIZE_MAX;
 }
 
-struct outside *outside_find(const struct vitals *v, const char *check)
+struct outside *outside_find(const struct health_state *v, const char *check)
 {
     for (struct outside *x = v ? v->outside : NULL; x; x = x->next)
         if (strcmp(x->name, check) == 0)
@@ -45,7 +45,7 @@ static void outside_free(struct outside *x)
     free(x);
 }
 
-void outside_drop(struct vitals *v)
+void outside_drop(struct health_state *v)
 {
     while (v->outside) {
         struct outside *x = v->outside;
@@ -69,7 +69,7 @@ bool outside_fresh(const struct watch *w, struct mono now, const struct outside 
     return x->told.ns >= w->resumed.ns && mono_sub(now, x->looked).ns <= w->policy.health.fresh.ns;
 }
 
-bool outside_ill(const struct vitals *v)
+bool outside_ill(const struct health_state *v)
 {
     for (const struct outside *x = v->outside; x; x = x->next)
         if (x->result >= RESULT_WARN)
@@ -79,7 +79,7 @@ bool outside_ill(const struct vitals *v)
 
 enum result outside_worst(const struct watch *w, struct mono now, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     enum result worst = RESULT_OK;
     for (const struct outside *x = v ? v->outside : NULL; x; x = x->next) {
         enum result r = outside_now(w, now, m, x);
@@ -89,14 +89,14 @@ enum result outside_worst(const struct watch *w, struct mono now, const struct m
 }
 
 /* It has been provisioning for so long that whoever speaks of it has done so since. */
-static bool had_time(struct mono now, const struct member *m, const struct vitals *v)
+static bool had_time(struct mono now, const struct member *m, const struct health_state *v)
 {
     const struct repair *r = member_repair(m);
     return r && r->step == STEP_PROVISION && v && v->stage.ns == r->since.ns &&
-           !within(now, v->stage_at, OUTSIDE_PATIENCE_S);
+           !within(now, v->stage_at, OUTSIDE_TIMEOUT_S);
 }
 
-void outside_look(struct mono now, const struct member *m, struct vitals *v)
+void outside_look(struct mono now, const struct member *m, struct health_state *v)
 {
     if (!v->outside || !had_time(now, m, v))
         return;
@@ -115,7 +115,7 @@ void outside_look(struct mono now, const struct member *m, struct vitals *v)
 bool outside_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,
                   const struct finding *f)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const struct outside *x = outside_find(v, check);
     if (!x && had_time(now, m, v))
         return true;
@@ -130,7 +130,7 @@ bool outside_gone(const struct watch *w, struct mono now, const struct member *m
 
 bool outside_recovered(const struct watch *w, struct mono now, const struct member *m, const char *check)
 {
-    const struct outside *x = outside_find(vitals_find(w, m), check);
+    const struct outside *x = outside_find(health_state_find(w, m), check);
     enum result r = outside_now(w, now, m, x);
     return r >= RESULT_OK && r < RESULT_DEGRADED;
 }
@@ -138,8 +138,8 @@ bool outside_recovered(const struct watch *w, struct mono now, const struct memb
 unsigned outside_runners(const struct watch *w, const char *check, unsigned group)
 {
     unsigned n = 0;
-    for (size_t id = 0; id < vitals_count(w); id++)
-        n += outside_find(vitals_by_id(w, id), check) &&
+    for (size_t id = 0; id < health_states_count(w); id++)
+        n += outside_find(health_states_by_id(w, id), check) &&
              (!group || cluster_by_id(w->cluster, (uint32_t)id)->spec.group == group);
     return n;
 }
@@ -147,7 +147,7 @@ unsigned outside_runners(const struct watch *w, const char *check, unsigned grou
 /* --- what is said ----------------------------------------------------------------------------- */
 
 /* Makes room: one of which nothing was said for long, else one that is well, and was so the longest. */
-static bool outside_evict(struct vitals *v, struct mono now)
+static bool outside_evict(struct health_state *v, struct mono now)
 {
     struct outside **worst = NULL;
     for (struct outside **at = &v->outside; *at; at = &(*at)->next) {
@@ -164,7 +164,7 @@ static bool outside_evict(struct vitals *v, struct mono now)
     return true;
 }
 
-static struct outside *outside_of(struct vitals *v, struct mono now, const char *check)
+static struct outside *outside_of(struct health_state *v, struct mono now, const char *check)
 {
     struct outside *x = outside_find(v, check);
     if (x)
@@ -221,7 +221,7 @@ int watch_event(struct watch *w, struct mono now, struct wall wall, struct membe
     int rc = check_boot(w, now, m, age, e);
     if (rc < 0)
         return rc;
-    struct vitals *of = vitals_of(w, m);
+    struct health_state *of = health_state_of(w, m);
     struct outside *x = outside_of(of, at, check);
     if (!x)
         return err_set(e, -ENOSPC, "node \"%s\" has %d such checks that are not well", m->name, OUTSIDE_MAX);
@@ -235,7 +235,7 @@ int watch_event(struct watch *w, struct mono now, struct wall wall, struct membe
 void outside_each(const struct watch *w, struct mono now, const struct member *m, struct said *said,
                   said_fn *fn, void *arg)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     for (const struct outside *x = v ? v->outside : NULL; x; x = x->next) {
         *said = (struct said){.check = &x->record, .since = x->since, .looked = x->looked};
         verdict_clear(&said->verdict);

@@ -36,7 +36,7 @@ struct outside {
 /* In each sweep, for a listed member: of one that stays silent the BMC is to be asked, and then it is lost.
  */
 void lost_look(struct watch *w, struct mono now, const struct member *m);
-void lost_drop(struct watch *w, struct vitals *v);
+void lost_drop(struct watch *w, struct health_state *v);
 const struct check *lost_record(void); /* nothing but the name */
 bool lost_is(const struct watch *w, const char *check);
 /* What is found of one that is lost; NULL: it is not. Borrowed. */
@@ -74,7 +74,7 @@ void bmc_destroy(struct watch *w);
 void boot_opened(struct watch *w, struct mono now, const struct member *m, const char *boot);
 /* In each sweep, for a listed member: notes what explains a boot, and judges one that awaits it. */
 void boot_look(struct watch *w, struct mono now, const struct member *m);
-void boot_drop(struct vitals *v);
+void boot_drop(struct health_state *v);
 bool boot_is(const struct watch *w, const char *check);
 const struct check *boot_record(void); /* nothing but the name */
 /* That the present boot was asked for by nobody, as judged or as recorded; NULL: it was, or that is over.
@@ -114,14 +114,14 @@ void machines_destroy(struct watch *w);
 
 /* A check that no record here has, and others may. */
 bool outside_is(const struct watch *w, const char *check);
-struct outside *outside_find(const struct vitals *v, const char *check); /* NULL without */
-void outside_drop(struct vitals *v);
+struct outside *outside_find(const struct health_state *v, const char *check); /* NULL without */
+void outside_drop(struct health_state *v);
 /* In each sweep: forgets those of which nobody speaks any more. */
-void outside_look(struct mono now, const struct member *m, struct vitals *v);
+void outside_look(struct mono now, const struct member *m, struct health_state *v);
 enum result outside_now(const struct watch *w, struct mono now, const struct member *m,
                         const struct outside *x);
 bool outside_fresh(const struct watch *w, struct mono now, const struct outside *x);
-bool outside_ill(const struct vitals *v);
+bool outside_ill(const struct health_state *v);
 enum result outside_worst(const struct watch *w, struct mono now, const struct member *m);
 /* As finding_gone. */
 bool outside_gone(const struct watch *w, struct mono now, const struct member *m, const char *check,

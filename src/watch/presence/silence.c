@@ -107,11 +107,11 @@ static bool goes_down(const struct observed *o, const struct agreed *a)
     return o->beat.liveness == LIVENESS_SILENT && a->listed && a->admitted && !a->silent;
 }
 
-/* By the patience of this moment, which may have grown since, and never within a window of an alarm. */
+/* By the timeouts of this moment, which may have grown since, and never within a window of an alarm. */
 static struct mono down_from(const struct watch *w, const struct member *m, const struct observed *o)
 {
     struct mono calm = w->silence->alarm ? watch_awake(w, w->last_tick) : w->silence->calm;
-    return mono_add(silence_later(o->beat.heard, calm), patience_of(w, m)->silent);
+    return mono_add(silence_later(o->beat.heard, calm), timeouts_of(w, m)->silent);
 }
 
 /* Nodes count that are in service; of them are quiet those that were not heard of late. A node that is held
@@ -142,7 +142,7 @@ static void plan_next(struct watch *w, const struct member *m, int64_t again)
     struct due *d = &w->silence->due[m->id];
     struct agreed a = member_agreed(m);
     struct mono now = watch_awake(w, w->last_tick), quiet = quiet_from(w, o);
-    struct mono next = beat_due(&o->beat, patience_of(w, m));
+    struct mono next = beat_due(&o->beat, timeouts_of(w, m));
     bool counts = is_watched(&a) && w->policy.judge;
     bool missed = o->beat.liveness == LIVENESS_LATE || o->beat.liveness == LIVENESS_SILENT;
     silence_count(w, d, is_watched(&a), counts && (missed || now.ns >= quiet.ns));
@@ -195,7 +195,7 @@ static void silence_judge(struct watch *w, const struct member *m, struct mono n
     struct observed *o = watch_of(w, m);
     struct agreed a = member_agreed(m);
     enum liveness was = o->beat.liveness;
-    o->beat.liveness = beat_judge(&o->beat, now, known_until(w, o, now), patience_of(w, m));
+    o->beat.liveness = beat_judge(&o->beat, now, known_until(w, o, now), timeouts_of(w, m));
     if (o->beat.liveness != was)
         row_refresh(w, m);
     if (o->beat.liveness != was && o->beat.liveness == LIVENESS_LATE && m->listed)

@@ -29,7 +29,7 @@ static void override_propose(struct watch *w, const struct member *m, enum comma
 static struct span override_spent(struct watch *w, struct mono now, const struct member *m,
                                   const struct override *o)
 {
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     if (v->override_of.ns != o->at.ns) {
         v->override_of = o->at;
         v->override_from = (struct mono){now.ns - span_s((int64_t)o->spent_s).ns};
@@ -55,7 +55,7 @@ void override_look(struct watch *w, struct mono now, const struct member *m)
 struct span watch_override_left(const struct watch *w, struct mono now, const struct member *m)
 {
     const struct override *o = member_override(m);
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     int64_t all = w->policy.health.override.ns, is = o ? span_s((int64_t)o->spent_s).ns : all;
     if (o && v && v->override_of.ns == o->at.ns)
         is = mono_sub(watch_awake(w, now), v->override_from).ns;

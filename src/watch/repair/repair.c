@@ -50,7 +50,7 @@ static bool leave_queue(const struct turn *t)
 void repair_stage(struct watch *w, struct mono now, const struct member *m)
 {
     const struct repair *r = member_treated(m);
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     struct observed *o = watch_of(w, m);
     struct mono freed = o->freed;
     o->freed = (struct mono){0};
@@ -151,7 +151,7 @@ static bool boots_again(const struct turn *t)
 
 bool repair_look(struct watch *w, struct mono now, const struct member *m)
 {
-    struct turn t = {w, now, m, member_repair(m), vitals_of(w, m), false};
+    struct turn t = {w, now, m, member_repair(m), health_state_of(w, m), false};
     budget_patient(w, m);
     if (repair_comes_up(w, m))
         return begin_provision(&t);

@@ -7,7 +7,7 @@
 
 /*
  * The next step of a repair, which remedy a node gets, what remedies came to, and overrides. It remembers
- * only what struct vitals has of a step's time. It proposes REPAIR, OPERATE, OUTCOME, and what ends an
+ * only what struct health_state has of a step's time. It proposes REPAIR, OPERATE, OUTCOME, and what ends an
  * override.
  */
 

@@ -27,7 +27,7 @@ static bool repair_examine_inconclusive(const struct turn *t, const char *why)
  * which doubles each time. */
 static void note_refusal(const struct turn *t, const struct operation *o)
 {
-    struct vitals *v = t->v;
+    struct health_state *v = t->v;
     if (strcmp(v->refused, o->id) == 0)
         return;
     snprintf(v->refused, sizeof v->refused, "%s", o->id);

@@ -137,7 +137,7 @@ bool step_provision(const struct turn *t)
 
 static void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why)
 {
-    const struct turn t = {w, now, m, NULL, vitals_of(w, m), false};
+    const struct turn t = {w, now, m, NULL, health_state_of(w, m), false};
     turn_to_step(&t, (struct move){.problem = "maintenance"}, STEP_PROVISION, why);
 }
 
@@ -145,8 +145,9 @@ static void repair_provision(struct watch *w, struct mono now, const struct memb
 void provision_after_window(struct watch *w, struct mono now, const struct member *m)
 {
     CLEANUP_TEXT struct text missing = {0}, why = {0};
-    if (member_repair(m) || member_override(m) || health_asked(vitals_of(w, m), now) || !watch_live(w, m) ||
-        watch_provisioned(w, mono_add(now, w->stood_still), m, &missing) || !brake_maintain(w, m))
+    if (member_repair(m) || member_override(m) || health_asked(health_state_of(w, m), now) ||
+        !watch_live(w, m) || watch_provisioned(w, mono_add(now, w->stood_still), m, &missing) ||
+        !brake_maintain(w, m))
         return;
     text_printf(&why, "its maintenance is over: %s", missing.s);
     repair_provision(w, now, m, why.s);

@@ -34,7 +34,7 @@ struct turn {
     struct mono now;
     const struct member *m;
     const struct repair *r;
-    struct vitals *v;
+    struct health_state *v;
     bool late; /* the step's deadline is over */
 };
 

@@ -41,8 +41,8 @@ struct seat *trial_seat(struct watch *w, struct trial *t, const struct member *m
     t->seats = mem_grow(t->seats, (t->n + 1) * sizeof *t->seats);
     struct seat *s = &t->seats[t->n++];
     *s = (struct seat){.member = m->id};
-    vitals_of(w, m)->trial = t;
-    vitals_of(w, m)->trial_out = !(t->examines && t->n == 1);
+    health_state_of(w, m)->trial = t;
+    health_state_of(w, m)->trial_out = !(t->examines && t->n == 1);
     budget_patient(w, m);
     return s;
 }
@@ -52,7 +52,7 @@ void seat_leave(struct watch *w, struct seat *s)
     if (seat_has_left(s))
         return;
     const struct member *m = seat_member(w, s);
-    struct vitals *v = vitals_of(w, m);
+    struct health_state *v = health_state_of(w, m);
     v->trial = NULL;
     v->trial_out = false;
     v->trial_known = false;
@@ -127,7 +127,7 @@ static struct seat *seat_find(const struct trial *t, const struct member *m)
 
 bool trial_says(const struct watch *w, const struct member *m, size_t check)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const struct seat *s = v ? seat_find(v->trial, m) : NULL;
     if (check_at(w, check)->group > 1)
         return true;
@@ -137,7 +137,7 @@ bool trial_says(const struct watch *w, const struct member *m, size_t check)
 void seat_end(struct watch *w, struct mono now, struct seat *s, bool ran, enum result r, const char *why)
 {
     if (!ran)
-        vitals_of(w, seat_member(w, s))->trial_rest = mono_add(now, span_s(REST_S));
+        health_state_of(w, seat_member(w, s))->trial_rest = mono_add(now, span_s(REST_S));
     s->stop |= s->state == SEAT_RUNS;
     s->state = SEAT_OVER;
     s->ran = ran;
@@ -156,7 +156,7 @@ void seat_conclude(struct watch *w, struct mono now, const struct trial *t, stru
     seat_end(w, now, s, ran, x->result, ran ? "it ran" : "it came to no answer");
     said_note(w, now, m, place, x);
     if (trial_examines(t, s))
-        vitals_of(w, m)->said[place] |= SAID_ANSWERED;
+        health_state_of(w, m)->said[place] |= SAID_ANSWERED;
     health_heard(w, now, w->wall, m);
 }
 

@@ -43,7 +43,7 @@ static bool is_recorded(const struct member *m, const char *claim)
 
 void trial_changed(struct watch *w, const struct member *m)
 {
-    struct vitals *v = vitals_find(w, m);
+    struct health_state *v = health_state_find(w, m);
     if (v)
         v->trial_known = false;
     if (v || trial_holds(w, m))
@@ -123,7 +123,7 @@ static void look_for_ends(struct watch *w, struct mono now, struct trial *t)
 static bool may_go(const struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
 {
     const struct member *m = seat_member(w, s);
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     bool may_run_on = now.ns < mono_add(t->due, span_s(TRIAL_MARGIN_S)).ns;
     bool can_be_told = watch_observed(w, m)->beat.liveness != LIVENESS_SILENT && may_run_on;
     if (s->stop && can_be_told)
@@ -262,13 +262,13 @@ static void end_orphan(struct watch *w, struct mono now, const struct member *m,
     struct seat *s = trial_seat(w, t, m);
     snprintf(t->claim, sizeof t->claim, "%s", claim);
     seat_end(w, now, s, false, RESULT_UNKNOWN, "no controller waits for it any more");
-    vitals_of(w, m)->trial_rest = (struct mono){0};
+    health_state_of(w, m)->trial_rest = (struct mono){0};
     s->stop = known;
 }
 
 void trial_look(struct watch *w, struct mono now, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const char *claim = v && v->trial ? NULL : claim_of(m);
     if (claim) {
         trials_yield(w);

@@ -55,7 +55,7 @@ static int64_t due_of(const struct member *m, const struct check *k)
     return last->result >= RESULT_FATAL ? last->at.ns : last->at.ns + k->every.ns;
 }
 
-static void find_due(const struct watch *w, const struct member *m, struct vitals *v)
+static void find_due(const struct watch *w, const struct member *m, struct health_state *v)
 {
     v->trial_known = true;
     v->trial_due.ns = INT64_MAX;
@@ -89,7 +89,7 @@ static void sort_candidates(struct watch *w)
         w->trial_begin->n_candidates = CANDIDATES_MAX;
 }
 
-static void add_candidate(struct watch *w, const struct member *m, const struct vitals *v)
+static void add_candidate(struct watch *w, const struct member *m, const struct health_state *v)
 {
     if (w->trial_begin->n_candidates == w->trial_begin->candidates_cap) {
         if (w->trial_begin->n_candidates == 2 * CANDIDATES_MAX)
@@ -108,13 +108,13 @@ static void add_candidate(struct watch *w, const struct member *m, const struct 
 static bool looks_free(const struct watch *w, struct mono now, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
-    return now.ns >= vitals_find(w, m)->trial_rest.ns && m->listed && !m->n_claims && watch_live(w, m) &&
-           watch_work(w, m) == WORK_IDLE && o->report.json && !o->away;
+    return now.ns >= health_state_find(w, m)->trial_rest.ns && m->listed && !m->n_claims &&
+           watch_live(w, m) && watch_work(w, m) == WORK_IDLE && o->report.json && !o->away;
 }
 
 void trial_note_due(struct watch *w, struct mono now, const struct member *m)
 {
-    struct vitals *v = vitals_find(w, m);
+    struct health_state *v = health_state_find(w, m);
     if (!v->trial_known)
         find_due(w, m, v);
     if (w->wall.ns >= v->trial_due.ns && looks_free(w, now, m))
@@ -126,7 +126,7 @@ void trial_note_due(struct watch *w, struct mono now, const struct member *m)
 /* The worst that is known of m but for what this check found. */
 static enum result worst_beside(const struct watch *w, struct mono now, const struct member *m, size_t check)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const struct ailment *a = member_ailment(m);
     enum result worst = outside_worst(w, now, m);
     for (size_t k = 0; k < v->n_sayings; k++) {
@@ -155,7 +155,7 @@ static bool is_well(const struct watch *w, struct mono now, const struct member 
 static bool may_run(const struct watch *w, struct mono now, const struct member *m, size_t check)
 {
     CLEANUP_TEXT struct text claims = {0}, shortfall = {0};
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     struct fitness f;
     if (cluster_excepts(w->cluster, m) || v->trial || v->asked || v->isolating || m->n_claims ||
         member_treated(m) || member_override(m) || watch_work(w, m) != WORK_IDLE ||
@@ -227,7 +227,7 @@ static bool takes_part(struct watch *w, struct mono now, const struct member *m,
         return false;
     if (may_run(w, now, m, check))
         return true;
-    vitals_of(w, m)->trial_rest = mono_add(now, span_s(AGAIN_S));
+    health_state_of(w, m)->trial_rest = mono_add(now, span_s(AGAIN_S));
     return false;
 }
 
@@ -260,7 +260,8 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
     if (t->n)
         qsort(t->seats, t->n, sizeof *t->seats, by_member);
     if (!trial_begin_hold(w, t, k, k->group))
-        vitals_of(w, cluster_by_id(w->cluster, first->member))->trial_rest = mono_add(now, span_s(AGAIN_S));
+        health_state_of(w, cluster_by_id(w->cluster, first->member))->trial_rest =
+            mono_add(now, span_s(AGAIN_S));
 }
 
 /* Anybody may be held. */
@@ -282,7 +283,7 @@ static uint32_t turn_of(const struct trial_wish *x, uint32_t member)
 void trial_ask(struct watch *w, struct mono now, const struct member *m, size_t check)
 {
     struct trial_wish *x = &w->trial_begin->wish;
-    const struct vitals *v = vitals_of(w, m);
+    const struct health_state *v = health_state_of(w, m);
     if (v->trial || now.ns < v->trial_rest.ns || (x->asked && turn_of(x, m->id) >= turn_of(x, x->next)))
         return;
     x->asked = true;
@@ -314,7 +315,7 @@ void trial_note_partner(struct watch *w, struct mono now, const struct member *m
     if (!x->noting || m->id == x->member || !goes_with(w, x->check, x->member, m) ||
         !check_runs(w, m, x->check))
         return;
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const struct agreed a = member_agreed(m);
     x->in_service += lifecycle_of(&a) == LIFECYCLE_AVAILABLE || trial_holds(w, m);
     if (!v || v->trial || !looks_free(w, now, m))
@@ -335,7 +336,7 @@ static size_t partners_needed(const struct watch *w, struct mono now)
 {
     const struct trial_wish *x = &w->trial_begin->wish;
     const struct check *k = check_at(w, x->check);
-    const struct vitals *v = vitals_find(w, cluster_by_id(w->cluster, x->member));
+    const struct health_state *v = health_state_find(w, cluster_by_id(w->cluster, x->member));
     size_t most = partners_wanted(k), least = k->group - 1;
     if (mono_sub(now, v->stage_at).ns >= mono_sub(v->stage_due, v->stage_at).ns / WAIT_PART ||
         x->in_service < least)
@@ -354,7 +355,7 @@ static void begin_examination(struct watch *w, struct mono now, size_t needed)
     trial_seat(w, t, m);
     for (size_t i = 0; i < x->n && t->n <= partners_wanted(k); i++) {
         const struct member *partner = cluster_by_id(w->cluster, x->partners[i].member);
-        if (!vitals_find(w, partner)->trial && takes_part(w, now, partner, x->check))
+        if (!health_state_find(w, partner)->trial && takes_part(w, now, partner, x->check))
             trial_seat(w, t, partner);
     }
     trial_begin_hold(w, t, k, needed + 1);
@@ -363,7 +364,7 @@ static void begin_examination(struct watch *w, struct mono now, size_t needed)
 static bool is_wanted(struct watch *w, struct mono now, const struct trial_wish *x)
 {
     const struct member *m = cluster_by_id(w->cluster, x->member);
-    return x->noting && trial_waits(w, m, x->check) && !health_asked(vitals_find(w, m), now) &&
+    return x->noting && trial_waits(w, m, x->check) && !health_asked(health_state_find(w, m), now) &&
            brake_operate(w, now, m, NULL, NULL) == 0;
 }
 
@@ -414,7 +415,7 @@ void trial_end_sweep(struct watch *w)
     for (size_t i = 0; may && tries && looks && i < w->trial_begin->n_candidates; i++) {
         const struct trial_due *c = &w->trial_begin->candidates[i];
         unsigned most = most_for(w, check_at(w, c->check));
-        if (held >= most || vitals_find(w, cluster_by_id(w->cluster, c->member))->trial)
+        if (held >= most || health_state_find(w, cluster_by_id(w->cluster, c->member))->trial)
             continue;
         tries--;
         begin_with(w, now, c, most - held, &looks);

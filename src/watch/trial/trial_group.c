@@ -107,7 +107,7 @@ static void call_run(struct watch *w, struct mono now, struct trial *t, size_t i
         any_out |= is_out(&t->seats[r->nodes[k]]);
     for (size_t k = 0; !any_out && k < r->n; k++) {
         seat_call(w, &t->seats[r->nodes[k]], i);
-        vitals_of(w, seat_member(w, &t->seats[r->nodes[k]]))->trial_doubt = now;
+        health_state_of(w, seat_member(w, &t->seats[r->nodes[k]]))->trial_doubt = now;
     }
 }
 
@@ -316,7 +316,7 @@ static void trial_group_conclude(struct watch *w, struct mono now, struct trial 
             continue;
         trial_group_judge(w, t, i, k, x);
         if (x->result == RESULT_OK)
-            vitals_of(w, seat_member(w, &t->seats[i]))->trial_doubt = (struct mono){0};
+            health_state_of(w, seat_member(w, &t->seats[i]))->trial_doubt = (struct mono){0};
         seat_conclude(w, now, t, &t->seats[i], x);
     }
 }

@@ -157,7 +157,7 @@ void health_heard(struct watch *w, struct mono now, struct wall wall, const stru
     w->up->heard(w, now, wall, m);
 }
 
-const struct beat_timeouts *patience_of(const struct watch *w, const struct member *m)
+const struct beat_timeouts *timeouts_of(const struct watch *w, const struct member *m)
 {
     if (m->spec.sensitive)
         return &w->policy.sensitive;

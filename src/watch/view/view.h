@@ -55,7 +55,7 @@ struct watch {
     struct gather *gather;
     struct spells *spells;
     struct proposals *proposals;
-    struct vitals_known *vitals; /* health, as the next */
+    struct health_states *health_states; /* health, as the next */
     struct measures *measures;
     struct budgets *budgets; /* budget, as the next */
     struct surge *surge;
@@ -80,7 +80,7 @@ static inline bool within(struct mono now, struct mono then, int64_t seconds)
 /* A moment that is kept in tenths of seconds since the watch was made. */
 struct mono watch_at(const struct watch *w, uint32_t ds);
 uint32_t watch_ds(const struct watch *w, struct mono at);
-const struct beat_timeouts *patience_of(const struct watch *w, const struct member *m);
+const struct beat_timeouts *timeouts_of(const struct watch *w, const struct member *m);
 /* The monotonic clock less the time in which this process stood still. */
 struct mono watch_awake(const struct watch *w, struct mono now);
 /* The same at a moment at which something was observed. */

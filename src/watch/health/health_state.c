@@ -6,8 +6,8 @@
  */
 #include "base/digest.h"
 #include "watch/health/health.h"
+#include "watch/health/health_state_inside.h"
 #include "watch/health/measure_inside.h"
-#include "watch/health/vitals_inside.h"
 #include "watch/view/facts.h"
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
@@ -17,19 +17,19 @@
 
 enum { STALE_MIN_S = 120 };
 
-size_t vitals_count(const struct watch *w)
+size_t health_states_count(const struct watch *w)
 {
-    return w->vitals->n;
+    return w->health_states->n;
 }
 
-struct vitals *vitals_by_id(const struct watch *w, size_t id)
+struct health_state *health_states_by_id(const struct watch *w, size_t id)
 {
-    return w->vitals->of[id];
+    return w->health_states->of[id];
 }
 
 size_t check_count(const struct watch *w)
 {
-    return w->vitals->n_checks;
+    return w->health_states->n_checks;
 }
 
 const struct check *check_at(const struct watch *w, size_t i)
@@ -39,27 +39,27 @@ const struct check *check_at(const struct watch *w, size_t i)
 
 size_t check_place(const struct watch *w, const char *name)
 {
-    for (size_t i = 0; i < w->vitals->n_checks; i++)
-        if (strcmp(w->vitals->names[i], name) == 0)
+    for (size_t i = 0; i < w->health_states->n_checks; i++)
+        if (strcmp(w->health_states->names[i], name) == 0)
             return i;
     return SIZE_MAX;
 }
 
 uint32_t check_generation(const struct watch *w)
 {
-    return w->vitals->generation;
+    return w->health_states->generation;
 }
 
 const struct check_rule *check_rule_of(const struct watch *w, size_t i)
 {
-    return &w->vitals->rules[i];
+    return &w->health_states->rules[i];
 }
 
-enum result said_of(const struct watch *w, struct mono now, const struct vitals *v, size_t i)
+enum result said_of(const struct watch *w, struct mono now, const struct health_state *v, size_t i)
 {
     int64_t age_ns = now.ns - w->created.ns - INT64_C(100000000) * v->looked_ds[i];
     uint8_t said = v->said[i] & SAID_RESULT;
-    return !said || age_ns > w->vitals->rules[i].age_max_ns ? RESULT_UNKNOWN : (enum result)(said - 1);
+    return !said || age_ns > w->health_states->rules[i].age_max_ns ? RESULT_UNKNOWN : (enum result)(said - 1);
 }
 
 bool check_repeats(const struct check *k)
@@ -72,20 +72,20 @@ bool check_runs(const struct watch *w, const struct member *m, size_t i)
     return check_applies(check_at(w, i), class_of(w, m)->name, m->name);
 }
 
-struct vitals *vitals_find(const struct watch *w, const struct member *m)
+struct health_state *health_state_find(const struct watch *w, const struct member *m)
 {
-    return m->id < w->vitals->n ? w->vitals->of[m->id] : NULL;
+    return m->id < w->health_states->n ? w->health_states->of[m->id] : NULL;
 }
 
-struct vitals *vitals_of(struct watch *w, const struct member *m)
+struct health_state *health_state_of(struct watch *w, const struct member *m)
 {
-    if (m->id >= w->vitals->n) {
+    if (m->id >= w->health_states->n) {
         size_t n = cluster_count(w->cluster);
-        w->vitals->of = mem_grow(w->vitals->of, n * sizeof *w->vitals->of);
-        for (; w->vitals->n < n; w->vitals->n++)
-            w->vitals->of[w->vitals->n] = NULL;
+        w->health_states->of = mem_grow(w->health_states->of, n * sizeof *w->health_states->of);
+        for (; w->health_states->n < n; w->health_states->n++)
+            w->health_states->of[w->health_states->n] = NULL;
     }
-    struct vitals **v = &w->vitals->of[m->id];
+    struct health_state **v = &w->health_states->of[m->id];
     if (!*v) {
         *v = mem_alloc(sizeof **v);
         memcpy((*v)->boot, watch_of(w, m)->boot, sizeof(*v)->boot);
@@ -100,14 +100,14 @@ void saying_fini(struct saying *s)
     free(s->findings);
 }
 
-void sayings_drop(struct vitals *v)
+void sayings_drop(struct health_state *v)
 {
     for (size_t i = 0; i < v->n_sayings; i++)
         saying_fini(&v->sayings[i]);
     v->n_sayings = 0;
 }
 
-static void vitals_free(struct vitals *v)
+static void health_state_free(struct health_state *v)
 {
     if (!v)
         return;
@@ -118,21 +118,21 @@ static void vitals_free(struct vitals *v)
     free(v);
 }
 
-void vitals_assign(struct watch *w, const struct member *m, struct vitals *v)
+void health_state_assign(struct watch *w, const struct member *m, struct health_state *v)
 {
-    if (v->said && v->checks == w->vitals->generation && v->class == m->class)
+    if (v->said && v->checks == w->health_states->generation && v->class == m->class)
         return;
     if (!v->said) {
-        v->said = mem_alloc(w->vitals->n_checks + 1);
-        v->looked_ds = mem_alloc((w->vitals->n_checks + 1) * sizeof *v->looked_ds);
+        v->said = mem_alloc(w->health_states->n_checks + 1);
+        v->looked_ds = mem_alloc((w->health_states->n_checks + 1) * sizeof *v->looked_ds);
     }
-    for (size_t i = 0; i < w->vitals->n_checks; i++)
+    for (size_t i = 0; i < w->health_states->n_checks; i++)
         v->said[i] = (uint8_t)((v->said[i] & ~SAID_ASSIGNED) | (check_runs(w, m, i) ? SAID_ASSIGNED : 0));
-    v->checks = w->vitals->generation;
+    v->checks = w->health_states->generation;
     v->class = m->class;
 }
 
-const struct saying *saying_find(const struct vitals *v, size_t i)
+const struct saying *saying_find(const struct health_state *v, size_t i)
 {
     for (size_t k = 0; k < v->n_sayings; k++)
         if (v->sayings[k].check == i)
@@ -140,7 +140,7 @@ const struct saying *saying_find(const struct vitals *v, size_t i)
     return NULL;
 }
 
-void saying_remove(struct vitals *v, size_t i)
+void saying_remove(struct health_state *v, size_t i)
 {
     for (size_t k = 0; k < v->n_sayings; k++) {
         if (v->sayings[k].check == i) {
@@ -151,17 +151,17 @@ void saying_remove(struct vitals *v, size_t i)
     }
 }
 
-void said_forget(struct vitals *v, size_t i)
+void said_forget(struct health_state *v, size_t i)
 {
     v->said[i] &= SAID_ASSIGNED;
     saying_remove(v, i);
 }
 
 /* What was said before the records changed, in the places of their checks now. */
-static void vitals_rearrange(struct watch *w, struct vitals *v, const size_t *place, size_t was)
+static void health_state_rearrange(struct watch *w, struct health_state *v, const size_t *place, size_t was)
 {
-    uint8_t *said = mem_alloc(w->vitals->n_checks + 1);
-    int32_t *looked = mem_alloc((w->vitals->n_checks + 1) * sizeof *looked);
+    uint8_t *said = mem_alloc(w->health_states->n_checks + 1);
+    int32_t *looked = mem_alloc((w->health_states->n_checks + 1) * sizeof *looked);
     for (size_t i = 0; v->said && i < was; i++) {
         if (place[i] != SIZE_MAX) {
             said[place[i]] = v->said[i];
@@ -202,62 +202,62 @@ static struct check_rule rule_of(const struct check *k, uint32_t generation)
     return (struct check_rule){check_ages(k) ? age_ns : INT64_MAX, check_repeats(k), sum_of(k), generation};
 }
 
-void vitals_reconfigure(struct watch *w)
+void health_states_reconfigure(struct watch *w)
 {
     const struct checks *c = w->policy.health.checks;
-    size_t n = c ? c->n : 0, was = w->vitals->n_checks;
+    size_t n = c ? c->n : 0, was = w->health_states->n_checks;
     char **names = mem_alloc((n + 1) * sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = mem_dup(c->list[i].name);
     CLEANUP_FREE size_t *place = mem_alloc((was + 1) * sizeof *place);
-    char **before = w->vitals->names;
-    w->vitals->names = names;
-    w->vitals->n_checks = n;
-    CLEANUP_FREE struct check_rule *rules_before = w->vitals->rules;
-    w->vitals->rules = mem_alloc((n + 1) * sizeof *w->vitals->rules);
-    w->vitals->generation++;
+    char **before = w->health_states->names;
+    w->health_states->names = names;
+    w->health_states->n_checks = n;
+    CLEANUP_FREE struct check_rule *rules_before = w->health_states->rules;
+    w->health_states->rules = mem_alloc((n + 1) * sizeof *w->health_states->rules);
+    w->health_states->generation++;
     for (size_t i = 0; i < n; i++)
-        w->vitals->rules[i] = rule_of(&c->list[i], w->vitals->generation);
+        w->health_states->rules[i] = rule_of(&c->list[i], w->health_states->generation);
     for (size_t i = 0; i < was; i++) {
         place[i] = check_place(w, before[i]);
-        if (place[i] != SIZE_MAX && w->vitals->rules[place[i]].sum != rules_before[i].sum)
+        if (place[i] != SIZE_MAX && w->health_states->rules[place[i]].sum != rules_before[i].sum)
             place[i] = SIZE_MAX; /* what another record said is not said of this one */
         if (place[i] != SIZE_MAX)
-            w->vitals->rules[place[i]].since = rules_before[i].since;
+            w->health_states->rules[place[i]].since = rules_before[i].since;
         free(before[i]);
     }
     free(before);
-    for (size_t id = 0; id < w->vitals->n; id++)
-        if (w->vitals->of[id])
-            vitals_rearrange(w, w->vitals->of[id], place, was);
+    for (size_t id = 0; id < w->health_states->n; id++)
+        if (w->health_states->of[id])
+            health_state_rearrange(w, w->health_states->of[id], place, was);
 }
 
-void vitals_create(struct watch *w)
+void health_states_create(struct watch *w)
 {
-    w->vitals = mem_alloc(sizeof *w->vitals);
+    w->health_states = mem_alloc(sizeof *w->health_states);
     w->measures = mem_alloc(sizeof *w->measures);
 }
 
-void vitals_destroy(struct watch *w)
+void health_states_destroy(struct watch *w)
 {
-    for (size_t i = 0; i < w->vitals->n; i++)
-        vitals_free(w->vitals->of[i]);
-    for (size_t i = 0; i < w->vitals->n_checks; i++)
-        free(w->vitals->names[i]);
-    free(w->vitals->names);
-    free(w->vitals->rules);
-    free(w->vitals->of);
-    free(STEAL(w->vitals));
+    for (size_t i = 0; i < w->health_states->n; i++)
+        health_state_free(w->health_states->of[i]);
+    for (size_t i = 0; i < w->health_states->n_checks; i++)
+        free(w->health_states->names[i]);
+    free(w->health_states->names);
+    free(w->health_states->rules);
+    free(w->health_states->of);
+    free(STEAL(w->health_states));
 }
 
-void vitals_doubt(struct watch *w)
+void health_states_doubt(struct watch *w)
 {
-    for (size_t id = 0; id < w->vitals->n; id++)
-        if (w->vitals->of[id])
-            w->vitals->of[id]->anew = ANEW_NOT;
+    for (size_t id = 0; id < w->health_states->n; id++)
+        if (w->health_states->of[id])
+            w->health_states->of[id]->anew = ANEW_NOT;
 }
 
-bool told_anew(const struct vitals *v)
+bool told_anew(const struct health_state *v)
 {
     return !v || !v->said || v->anew == ANEW_TOLD;
 }
@@ -267,34 +267,34 @@ bool check_ages(const struct check *k)
     return (k->when & CHECK_PERIODIC) && !(k->when & CHECK_IDLE) && probe_row(k->probe)->how != PROBE_FOLLOW;
 }
 
-struct mono said_looked(const struct watch *w, const struct vitals *v, size_t i)
+struct mono said_looked(const struct watch *w, const struct health_state *v, size_t i)
 {
     return mono_add(w->created, span_ms(INT64_C(100) * v->looked_ds[i]));
 }
 
-bool was_said(const struct vitals *v, size_t i)
+bool was_said(const struct health_state *v, size_t i)
 {
     return v && v->said && (v->said[i] & SAID_RESULT) != 0;
 }
 
-bool said_assigned(const struct vitals *v, size_t i)
+bool said_assigned(const struct health_state *v, size_t i)
 {
     return (v->said[i] & SAID_ASSIGNED) != 0;
 }
 
-bool vitals_speaks(const struct watch *w, const struct member *m, const struct vitals *v)
+bool health_state_speaks(const struct watch *w, const struct member *m, const struct health_state *v)
 {
     return v && v->said && watch_live(w, m) && strcmp(v->boot, watch_observed(w, m)->boot) == 0;
 }
 
 enum result said_now(const struct watch *w, struct mono now, const struct member *m, size_t i)
 {
-    const struct vitals *v = vitals_find(w, m);
-    return was_said(v, i) && vitals_speaks(w, m, v) ? said_of(w, now, v, i) : RESULT_UNKNOWN;
+    const struct health_state *v = health_state_find(w, m);
+    return was_said(v, i) && health_state_speaks(w, m, v) ? said_of(w, now, v, i) : RESULT_UNKNOWN;
 }
 
 /* What the kernel has said on this boot stays said: of it, how old it was when it was told counts. */
-bool said_fresh(const struct watch *w, struct mono now, const struct vitals *v, size_t i)
+bool said_fresh(const struct watch *w, struct mono now, const struct health_state *v, size_t i)
 {
     const struct check *k = check_at(w, i);
     const struct saying *s = saying_find(v, i);
@@ -324,13 +324,13 @@ bool repair_comes_up(const struct watch *w, const struct member *m)
 
 bool trial_holds(const struct watch *w, const struct member *m)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     return (v && v->trial_out) || member_held_by(m, CLAIM_TRIAL);
 }
 
 bool trial_waits(const struct watch *w, const struct member *m, size_t check)
 {
-    const struct vitals *v = vitals_find(w, m);
+    const struct health_state *v = health_state_find(w, m);
     const struct repair *r = member_repair(m);
     return r && r->step == STEP_EXAMINE && v && !v->trial && v->said && !(v->said[check] & SAID_ANSWERED) &&
            check_at(w, check)->group > 1;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FETTLE_WATCH_HEALTH_HEALTH_STATE_INSIDE_H
+#define FETTLE_WATCH_HEALTH_HEALTH_STATE_INSIDE_H
+
+#include "watch/health/health.h"
+#include "watch/view/view.h"
+
+/*
+ * What is known of each node's health: what checks said of it, and whether that counts. Its state is
+ * w->health_states.
+ */
+
+void saying_remove(struct health_state *v, size_t i); /* of this check, where there is one */
+struct health_states {
+    struct health_state **of; /* by member id */
+    size_t n;
+    char **names; /* of the checks, as of the records that the health states know */
+    struct check_rule *rules;
+    size_t n_checks;
+    uint32_t generation; /* of the records */
+};
+
+#endif
