@@ -28,6 +28,7 @@ struct cluster *cluster_create(void)
 static void member_free(struct cluster *c, struct member_slot *s)
 {
     member_forget_conform(c, &s->m);
+    member_forget_flaps(c, &s->m);
     member_forget_health(c, &s->m);
     member_forget_machine(c, &s->m);
     member_forget_bmc(c, &s->m);

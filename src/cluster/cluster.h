@@ -34,6 +34,7 @@
  *   seen/NAME         what the node was last seen to be: {"fingerprint","since","history"}
  *   drift/NAME        {"class","version","expected","actual","severity","named","count","since","boot",
  *                     "state"}
+ *   flap/NAME         drift that came and went: {"since":["TIME"]}
  *   baseline/CLASS    {"version","fingerprint","node","by","at","note","history","rollout"}
  *   list/HASH         the components of baselines: {"components","absent","unknown"}
  *   health/NAME       what is wrong with the node: {"open":[incident],"past":[incident]}

@@ -493,7 +493,10 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_DRIFT:
     case COMMAND_PERSISTS: read_drift(o, &cmd->drift); break;
     case COMMAND_RESTORED:
-    case COMMAND_OVERDUE: cmd->compared.version = (uint32_t)number(o, "version"); break;
+        cmd->restored = (struct restored_command){(uint32_t)number(o, "version"),
+                                                  json_is_true(json_object_get(o, "rested"))};
+        break;
+    case COMMAND_OVERDUE: cmd->overdue.version = (uint32_t)number(o, "version"); break;
     case COMMAND_REBOOT: cmd->reboot.boots = boots_of(o, &cmd->reboot.n); break;
     case COMMAND_BASELINE_REVERT:
         cmd->revert = (struct revert_command){clause(o, "class"), (uint32_t)number(o, "version")};

@@ -831,6 +831,28 @@ static void test_drift_that_comes_and_goes_is_damped(void **state)
     world_destroy(x);
 }
 
+/* A new leader knows that it flaps, and has seen the node right for no time at all. */
+static void test_a_new_leader_does_not_end_drift_that_flaps(void **state)
+{
+    struct world *x = conformant(2, NULL, "");
+    for (int i = 0; i < 3; i++) {
+        world_says(x, 2, 2, MINOR);
+        world_run(x, 60);
+        world_says(x, 2, 2, A);
+        world_run(x, 60);
+    }
+    world_run(x, 25 * 60);
+    text_clear(&x->log);
+    world_lead_anew(x);
+    world_open(x, 1, 2);
+    world_says(x, 1, 2, A);
+    world_run(x, 29 * 60);
+    assert_non_null(world_drift(x, 2));
+    world_run(x, 120);
+    assert_null(world_drift(x, 2));
+    world_destroy(x);
+}
+
 static size_t times_said(const struct world *x, const char *what)
 {
     size_t n = 0;
@@ -1028,6 +1050,7 @@ int main(void)
         cmocka_unit_test(test_a_new_leader_does_not_release_the_brake),
         cmocka_unit_test(test_drift_that_comes_and_goes_is_damped),
         cmocka_unit_test(test_three_times_in_a_day_is_no_flapping),
+        cmocka_unit_test(test_a_new_leader_does_not_end_drift_that_flaps),
         cmocka_unit_test(test_who_changes_all_the_time_holds_up_no_drift),
         cmocka_unit_test(test_a_new_leader_with_another_clock_takes_nobody_down_at_once),
         cmocka_unit_test(test_an_update_has_ten_minutes_to_go_through),

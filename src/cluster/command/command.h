@@ -64,8 +64,9 @@ struct command {
         struct instance_command instance;
         struct effect_command effect;
         struct seen_command seen;
-        struct drift_command drift;       /* DRIFT, PERSISTS */
-        struct compared_command compared; /* RESTORED, OVERDUE */
+        struct drift_command drift; /* DRIFT, PERSISTS */
+        struct restored_command restored;
+        struct overdue_command overdue;
         struct reboot_command reboot;
         struct revert_command revert;               /* BASELINE_REVERT */
         struct rollout_start_command rollout_begun; /* ROLLOUT_START */

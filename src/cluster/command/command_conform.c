@@ -9,7 +9,8 @@ COMMAND_SHAPE(drift, drift_command, TEXT(drift_command, class), VALUE(drift_comm
               VALUE(drift_command, expected), VALUE(drift_command, actual), VALUE(drift_command, severity),
               TEXT(drift_command, named), VALUE(drift_command, count), VALUE(drift_command, braked),
               LIST(drift_command, boots, n, boot_id));
-COMMAND_SHAPE(compared, compared_command, VALUE(compared_command, version));
+COMMAND_SHAPE(restored, restored_command, VALUE(restored_command, version), VALUE(restored_command, rested));
+COMMAND_SHAPE(overdue, overdue_command, VALUE(overdue_command, version));
 COMMAND_SHAPE(reboot, reboot_command, LIST(reboot_command, boots, n, boot_id));
 COMMAND_SHAPE(revert, revert_command, TEXT(revert_command, class), VALUE(revert_command, version));
 COMMAND_SHAPE(rollout_begun, rollout_start_command, TEXT(rollout_start_command, class),

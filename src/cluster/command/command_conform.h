@@ -34,9 +34,15 @@ struct drift_command {
     const struct boot_id *boots;
 };
 
-/* RESTORED and OVERDUE. */
-struct compared_command {
+/* RESTORED: nodes are what the baseline says. */
+struct restored_command {
     uint32_t version; /* the version of the baseline that the nodes were compared with; 0: the present one */
+    bool rested; /* they have been so for a while without a break. Drift that flaps ends in no other way */
+};
+
+/* OVERDUE: drift was not corrected in time. */
+struct overdue_command {
+    uint32_t version; /* as above */
 };
 
 struct reboot_command {

@@ -286,7 +286,7 @@ static size_t count_held(const struct member *m, bool overdue)
 
 static bool release_fits(const struct release *r, const struct decision *d, const struct member *m)
 {
-    return d->n_ops + r->claims.n + 3 + count_held(m, true) <= OPS_MAX;
+    return d->n_ops + r->claims.n + 4 + count_held(m, true) <= OPS_MAX;
 }
 
 /* The node is not drifted any more: its claims and its record go. */
@@ -320,6 +320,17 @@ static void finish_release(struct release *r, const char *what, struct decision 
     d->text = text_take(&t);
 }
 
+/* What is remembered of drift that comes and goes: a drift that lasted for long leaves nothing. */
+static void put_flaps(const struct member *m, const struct drift *ends, struct wall at, struct decision *d)
+{
+    struct flaps f;
+    flaps_after(m, ends, at, &f);
+    if (f.n)
+        decision_add(d, "flap/", m->name, flaps_record(&f));
+    else if (m->past->flaps)
+        decision_add(d, "flap/", m->name, NULL);
+}
+
 /* Where a person has to approve, the node stays held; otherwise it is as if it had not drifted. */
 static void decide_conform_restore(const struct cluster *c, const struct command *cmd, struct release *r,
                                    const struct member *m, struct decision *d)
@@ -328,6 +339,8 @@ static void decide_conform_restore(const struct cluster *c, const struct command
     if (!drift && !member_held_by(m, CLAIM_DRIFT))
         return;
     size_t before = d->n_ops;
+    if (drift && drift->state != DRIFT_REMEDIED)
+        put_flaps(m, drift, cmd->at, d);
     if (!m->spec.sensitive && !member_held_by(m, CLAIM_OVERDUE))
         let_go(r, m, false, d);
     else if (drift && drift->state != DRIFT_REMEDIED)
@@ -340,7 +353,7 @@ static void decide_conform_restore(const struct cluster *c, const struct command
 
 int decide_restored(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d)
 {
-    uint32_t version = cmd->compared.version;
+    const struct restored_command *says = &cmd->restored;
     CLEANUP_FREE bool *marks = mem_alloc(c->n), *released = mem_alloc(c->n);
     struct release r = {.marks = marks, .claims.nodes = released};
     for (size_t i = from; i < cmd->nodes->n; i++) {
@@ -348,7 +361,7 @@ int decide_restored(const struct cluster *c, const struct command *cmd, size_t f
         if (m && !release_fits(&r, d, m))
             break;
         d->next = i + 1;
-        if (m && !is_of_the_past(c, m, version))
+        if (m && !is_of_the_past(c, m, says->version) && (says->rested || !member_flaps(m)))
             decide_conform_restore(c, cmd, &r, m, d);
     }
     finish_release(&r, "verified to be right again", d);
@@ -379,7 +392,7 @@ static void claim_overdue(const struct cluster *c, const struct command *cmd, ui
 
 int decide_overdue(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d)
 {
-    uint32_t version = cmd->compared.version;
+    uint32_t version = cmd->overdue.version;
     CLEANUP_FREE bool *marks = mem_alloc(c->n);
     if (from == 0)
         claim_overdue(c, cmd, version, d, marks);

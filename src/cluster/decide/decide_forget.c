@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    RECORDS_A_NODE = 17
+    RECORDS_A_NODE = 18
 }; /* beside its claims: the records below, node/NAME, and an effect of each kind */
 
 static bool has_edit(const struct member *m)
@@ -49,6 +49,11 @@ static bool has_drift(const struct member *m)
     return member_drift(m);
 }
 
+static bool has_flaps(const struct member *m)
+{
+    return m->past && m->past->flaps;
+}
+
 static bool has_ailment(const struct member *m)
 {
     return member_ailment(m);
@@ -79,6 +84,7 @@ static const struct {
                {"maintenance/", has_maintenance},
                {"window/", has_window},
                {"drift/", has_drift},
+               {"flap/", has_flaps},
                {"health/", has_ailment},
                {"repair/", has_repair},
                {"override/", has_override},

@@ -424,6 +424,7 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"certificate/", put_certificate},
                  {"seen/", put_seen},
                  {"drift/", put_drift},
+                 {"flap/", put_flap},
                  {"list/", put_list},
                  {"effect/", put_effect},
                  {"baseline/", put_baseline},

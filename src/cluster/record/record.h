@@ -36,10 +36,12 @@ json_t *record_object(const char *value, struct err *e);
 int drift_check(const struct drift *d, struct err *e);
 void drift_fini(struct drift *d);
 char *drift_record(const struct drift *d);
+char *flaps_record(const struct flaps *f);
 bool boot_ok(const char *boot);
 
 int put_seen(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_drift(struct cluster *c, const char *name, const char *value, struct err *e);
+int put_flap(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_baseline(struct cluster *c, const char *class, const char *value, struct err *e);
 int put_list(struct cluster *c, const char *hex, const char *value, struct err *e);
 int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e);

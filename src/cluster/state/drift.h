@@ -39,6 +39,20 @@ struct drift {
     enum drift_state state;
 };
 
+enum { FLAPS_KEPT_MAX = 2, FLAP_WITHIN_S = 3600 };
+
+/* Earlier drifts of a node that went within FLAP_WITHIN_S of their beginning. */
+struct flaps {
+    size_t n;
+    struct wall since[FLAPS_KEPT_MAX]; /* their beginnings, oldest first */
+};
+
+/* The node's drift that stands is the third that began within FLAP_WITHIN_S, by the clock of the controllers
+ * that found them. Its end counts only when the node has been right for a while (RESTORED, `rested`). */
+bool member_flaps(const struct member *m);
+/* *out: what is kept when the drift d ends at this moment. */
+void flaps_after(const struct member *m, const struct drift *d, struct wall at, struct flaps *out);
+
 enum { REBOOTS_A_WEEK_MAX = 3, REBOOTS_KEPT_MAX = 8 };
 
 /* The effect's record of a node that was to be rebooted. */

@@ -18,6 +18,7 @@
 
 struct ailment;
 struct drift;
+struct flaps;
 struct listing;
 struct machine_record;
 struct maintenance;
@@ -55,6 +56,7 @@ struct member {
 struct past {
     char *history;       /* JSON array, newest first, at most 16: [{"fingerprint","since","named","count"}] */
     struct drift *drift; /* NULL while it is not drifted */
+    struct flaps *flaps; /* NULL unless a drift came and went within the hour before */
     struct reboots *reboots;    /* NULL when none was ever asked for */
     struct ailment *ailment;    /* NULL when nothing was ever wrong */
     struct trial_record *trial; /* NULL when none ever was */

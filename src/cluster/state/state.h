@@ -165,6 +165,7 @@ void member_set_spec(struct cluster *c, struct member *m, const struct spec *s);
 void cluster_forget_records(struct cluster *c);
 void conform_forget(struct cluster *c);
 void member_forget_conform(struct cluster *c, struct member *m);
+void member_forget_flaps(struct cluster *c, struct member *m);
 
 /* Finds the class of a member again after its specification or the classes changed. */
 void member_classify(const struct cluster *c, struct member *m);

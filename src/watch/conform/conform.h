@@ -62,9 +62,9 @@ void drift_create(struct watch *w); /* and the groups of proposals */
 void drift_examine(struct watch *w, struct mono now, const struct member *m, bool judged);
 void drift_end_sweep(struct watch *w);
 
-/* --- drift that comes and goes ----------------------------------------------------------------------- */
+/* --- what this leader saw of drift -------------------------------------------------------------------- */
 
-void spells_destroy(struct watch *w);
+void driftings_destroy(struct watch *w);
 
 /* --- the groups of proposals ------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include "base/digest.h"
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
-#include "watch/conform/spell_inside.h"
+#include "watch/conform/drifting_inside.h"
 #include "watch/view/alarm.h"
 #include "watch/view/facts.h"
 #include "watch/view/observed.h"
@@ -233,7 +233,7 @@ static void conformity_settle(struct watch *w, struct mono now, const struct mem
     k->proof = v->proof & 3;
     set_cohort(w, m, counted && k->kind->unknown == 0 ? &k->kind->cohort : NULL);
     if (was != v->proof)
-        spell_note(w, now, m, was, v->proof);
+        drifting_note(w, now, m, v->proof);
     row_refresh(w, m);
 }
 
@@ -333,7 +333,7 @@ enum conformance conformity_shown(const struct watch *w, const struct member *m)
 {
     const struct known *k = known_if_met(w, m);
     const struct drift *d = drift_of(m);
-    bool proven = k->proof == CONFORMANCE_CONFORMANT && !(k->flags & KNOWN_FLAPS);
+    bool proven = k->proof == CONFORMANCE_CONFORMANT && !member_flaps(m);
     if (d && d->state != DRIFT_REMEDIED && !proven)
         return CONFORMANCE_DRIFTED;
     return (enum conformance)k->proof;

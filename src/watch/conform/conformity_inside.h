@@ -47,10 +47,9 @@ enum {
     KNOWN_COUNTS = 8,  /* as last judged: verified, fresh, honest */
     KNOWN_ROLLS = 16,  /* its class's rollout names it */
     KNOWN_ROLLED = 32, /* it is what the rollout leads to */
-    KNOWN_FLAPS = 64,
-    KNOWN_SHORT = 128, /* it has less than specified */
-    KNOWN_SHOWN = 256, /* it has shown a list that was right, under this leader */
-    KNOWN_MUTE = 512   /* its BMC does not answer: what it told is not known any more */
+    KNOWN_SHORT = 64,  /* it has less than specified */
+    KNOWN_SHOWN = 128, /* it has shown a list that was right, under this leader */
+    KNOWN_MUTE = 256   /* its BMC does not answer: what it told is not known any more */
 };
 
 /* What is known of one member beside what was observed. */

@@ -10,9 +10,9 @@
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
 #include "watch/conform/drift_inside.h"
+#include "watch/conform/drifting_inside.h"
 #include "watch/conform/proposal_inside.h"
 #include "watch/conform/shell.h"
-#include "watch/conform/spell_inside.h"
 #include "watch/hold/hold.h"
 #include "watch/view/alarm.h"
 #include "watch/view/facts.h"
@@ -53,8 +53,8 @@ bool drift_lacks_claim(const struct watch *w, struct mono now, const struct memb
 /* An update goes package by package: within a rollout who is neither is drifted when it stays so. */
 static bool drift_lasts(const struct watch *w, struct mono now, const struct member *m)
 {
-    const struct spell *s = spell_find(w, m);
-    return !conformity_rolls(w, now, m) || (s && s->here && !within(now, s->came[0], UPDATE_S));
+    const struct drifting *s = drifting_find(w, m);
+    return !conformity_rolls(w, now, m) || (s && s->here && !within(now, s->came, UPDATE_S));
 }
 
 static int64_t pause_s(unsigned times)
@@ -112,7 +112,7 @@ static bool calls_drift(struct watch *w, struct mono now, const struct member *m
         return false;
     if (!d || d->state == DRIFT_REMEDIED || differs_much(w, m, d))
         return true;
-    const struct spell *s = spell_of(w, m);
+    const struct drifting *s = drifting_of(w, m);
     if (drift_lacks_claim(w, now, m) || cluster_drift_untold(w->cluster, m))
         return !(s->written && within(now, s->written_at, PAUSE_S));
     return drift_differs(w, m, d) && !(s->written && within(now, s->written_at, pause_s(s->rewrites)));
@@ -125,7 +125,7 @@ static bool calls_restored(struct watch *w, struct mono now, const struct member
     const struct known *k = &w->conformity->known[m->id];
     bool left = d ? d->state != DRIFT_REMEDIED
                   : member_held_by(m, CLAIM_DRIFT) && !m->spec.sensitive && !member_held_by(m, CLAIM_OVERDUE);
-    return left && k->proof == CONFORMANCE_CONFORMANT && !(k->flags & KNOWN_FLAPS);
+    return left && k->proof == CONFORMANCE_CONFORMANT && (!member_flaps(m) || drifting_rested(w, now, m));
 }
 
 static bool calls_overdue(struct watch *w, struct mono now, const struct member *m)
@@ -134,7 +134,7 @@ static bool calls_overdue(struct watch *w, struct mono now, const struct member 
     if (!d || !is_drifted(w, m) || d->state == DRIFT_OVERDUE || d->state == DRIFT_REMEDIED ||
         drift_braked(w, m) || conformity_rolls(w, now, m))
         return false;
-    const struct spell *s = spell_of(w, m);
+    const struct drifting *s = drifting_of(w, m);
     const struct conformity_policy *p = &w->policy.conform;
     int64_t limit = m->spec.sensitive ? p->sensitive.ns : p->timeout.ns;
     int64_t own = limit < span_s(OWN_TIME_MIN_S).ns ? limit : span_s(OWN_TIME_MIN_S).ns;
@@ -203,7 +203,7 @@ static int may_reboot(struct watch *w, struct mono now, const struct member *m, 
 /* A person is told once of each drift. */
 static void alarm_worn_out(struct watch *w, const struct member *m)
 {
-    struct spell *s = spell_of(w, m);
+    struct drifting *s = drifting_of(w, m);
     struct text t = {0};
     if (s->worn.ns == drift_of(m)->since.ns)
         return;
@@ -221,7 +221,7 @@ static bool calls_reboot(struct watch *w, struct mono now, const struct member *
         alarm_worn_out(w, m);
         return false;
     }
-    const struct spell *s = spell_of(w, m);
+    const struct drifting *s = drifting_of(w, m);
     return !(s->reboot && within(now, s->reboot_at, REBOOT_REST_S));
 }
 
@@ -255,7 +255,7 @@ static bool drift_is_news(struct watch *w, struct mono now, const struct member 
 static void drift_written(struct watch *w, struct mono now, const struct member *m, enum command_kind kind)
 {
     struct known *k = &w->conformity->known[m->id];
-    struct spell *s = spell_find(w, m);
+    struct drifting *s = drifting_find(w, m);
     if (kind == COMMAND_SEEN) {
         k->spent = (k->spent < SPENT_MAX ? k->spent + 1u : SPENT_MAX) & SPENT_MAX;
         k->seen_ds = watch_ds(w, now);
@@ -295,7 +295,7 @@ static void count_class(struct watch *w, struct mono now, const struct member *m
 void drift_examine(struct watch *w, struct mono now, const struct member *m, bool judged)
 {
     struct known *k = &w->conformity->known[m->id];
-    spell_look(w, now, m);
+    drifting_look(w, now, m);
     if (k->spent && !within(now, watch_at(w, k->seen_ds), FORGOTTEN_S))
         k->spent = 0;
     count_class(w, now, m);

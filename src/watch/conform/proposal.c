@@ -6,8 +6,8 @@
  */
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
+#include "watch/conform/drifting_inside.h"
 #include "watch/conform/proposal_inside.h"
-#include "watch/conform/spell_inside.h"
 #include "watch/view/alarm.h"
 #include "watch/view/facts.h"
 #include "watch/view/view.h"
@@ -95,7 +95,10 @@ static struct group_key key_of(struct watch *w, struct mono now, enum command_ki
         key.kind = w->conformity->known[m->id].kind;
         key.version = baseline_of(w, m)->version;
         key.rolls = conformity_rolls(w, now, m);
-    } else if (kind == COMMAND_RESTORED || kind == COMMAND_OVERDUE) {
+    } else if (kind == COMMAND_RESTORED) {
+        key.version = baseline_of(w, m)->version;
+        key.rested = member_flaps(m); /* which called only when it was rested */
+    } else if (kind == COMMAND_OVERDUE) {
         key.version = baseline_of(w, m)->version;
     }
     return key;
@@ -114,8 +117,10 @@ static struct group *group_create(struct watch *w, const struct group_key *key, 
         say_seen(w, g);
     else if (key->kind)
         say_drift(w, g, baseline_of(w, m));
-    else if (key->version)
-        g->cmd.compared.version = key->version;
+    else if (g->cmd.kind == COMMAND_RESTORED)
+        g->cmd.restored = (struct restored_command){key->version, key->rested};
+    else if (g->cmd.kind == COMMAND_OVERDUE)
+        g->cmd.overdue.version = key->version;
     HASH_ADD(hh, w->proposals->groups, key, sizeof g->key, g);
     return g;
 }
@@ -229,7 +234,7 @@ static void proposal_proposed(struct watch *w, struct mono now, const struct gro
 {
     for (size_t i = 0; i < nodes->n; i++) {
         const struct member *m = cluster_find(w->cluster, nodes->names[i]);
-        struct spell *s = spell_find(w, m);
+        struct drifting *s = drifting_find(w, m);
         if (g->key.command == COMMAND_SEEN || g->key.command == COMMAND_DRIFT)
             w->proposals->rules->written(w, now, m, (enum command_kind)g->key.command);
         if (s && g->key.command == COMMAND_REBOOT) {

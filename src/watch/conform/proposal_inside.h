@@ -15,7 +15,8 @@
 struct group {
     struct group_key {
         uint16_t command;
-        uint16_t rolls;   /* DRIFT, PERSISTS: nodes of a rollout */
+        uint8_t rolls;    /* DRIFT, PERSISTS: nodes of a rollout */
+        uint8_t rested;   /* RESTORED: drift that flaps, and nodes that were right for long enough */
         uint32_t version; /* of the baseline */
         struct kind *kind;
         struct listing *was;

@@ -123,7 +123,7 @@ void watch_standing(struct watch *w, struct mono now, const struct member *m, st
                            .baseline = baseline_of(w, m),
                            .rolled = (k->flags & KNOWN_ROLLED) != 0,
                            .lies = (k->flags & KNOWN_LIES) != 0,
-                           .flaps = (k->flags & KNOWN_FLAPS) != 0};
+                           .flaps = member_flaps(m)};
     if (!why)
         return;
     text_clear(why);

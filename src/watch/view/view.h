@@ -53,7 +53,7 @@ struct watch {
     struct held *held;             /* hold */
     struct conformity *conformity; /* conform, as the next three */
     struct gather *gather;
-    struct spells *spells;
+    struct driftings *driftings;
     struct proposals *proposals;
     struct health_states *health_states; /* health, as the next */
     struct measures *measures;
