@@ -1006,6 +1006,36 @@ static void test_a_drain_beside_a_repair(void **state)
     "'manual':false,'taken_by':null,'attempts':[],'notes':[]}",                                              \
         from, to
 
+/* The next check carries what those before it came to, for a successor; the next step begins with nothing. */
+static void test_what_ran_in_an_examination_is_recorded(void **state)
+{
+    static const char WISH[] =
+        "{'id':'1.5','step':'%s','run':'%s','operation_of':'disk','boot':'b1','deadline_s':30,"
+        "'ran':[{'check':'memory','result':'ok'},{'check':'pair','result':'unknown'}]}";
+    struct world *w = *state;
+    CLEANUP_TEXT struct text wish = {0}, other = {0};
+    isolate(w);
+    move(w, MOVE("isolate", "examine", ""));
+    text_printf(&other, WISH, "isolate", "work:end");
+    assert_non_null(
+        strstr(world_tell(w, COMMAND_OPERATE, "lx01", quoted(other.s), "1.7"), "ran in step isolate"));
+    text_printf(&wish, WISH, "examine", "check:disk");
+    world_tell(w, COMMAND_OPERATE, "lx01", quoted(wish.s), "1.7");
+    assert_int_equal(world_rc(), 0);
+    assert_int_equal(repair(w)->n_ran, 2);
+    assert_int_equal(repair_ran(repair(w), "pair")->result, RESULT_UNKNOWN);
+    assert_null(repair_ran(repair(w), "disk"));
+    assert_non_null(strstr(world_record(w, "repair/lx01"),
+                           "\"ran\":[{\"check\":\"memory\",\"result\":\"ok\"},"
+                           "{\"check\":\"pair\",\"result\":\"unknown\"}]"));
+    struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", 3, true);
+    assert_true(cluster_digest(again) == cluster_digest(w->c));
+    cluster_destroy(again);
+    move(w, MOVE("examine", "examine", ",'examined':'inconclusive','inconclusive':1"));
+    assert_int_equal(repair(w)->n_ran, 0);
+    assert_null(strstr(world_record(w, "repair/lx01"), "ran"));
+}
+
 static void test_damaged_records_are_refused(void **state)
 {
     static const struct {
@@ -1024,6 +1054,10 @@ static void test_damaged_records_are_refused(void **state)
         {REPAIR("'why':''", "'why':7"), "why"},
         {REPAIR("'boot':''", "'boot':'a b'"), "\"a b\" is no boot id"},
         {REPAIR("'deadline':'0'", "'deadline':'-1'"), "deadline"},
+        {REPAIR("'notes':[]", "'ran':7,'notes':[]"), "\"ran\" is no array of at most 256"},
+        {REPAIR("'notes':[]", "'ran':['disk'],'notes':[]"), "ran 1: no object"},
+        {REPAIR("'notes':[]", "'ran':[{'check':'disk','result':'nice'}],'notes':[]"),
+         "ran 1: a check comes to nothing called \"nice\""},
         {REPAIR("{'id'", "{'more':1,'id'"), "more"},
     };
     struct world *w = *state;
@@ -1090,6 +1124,7 @@ int main(void)
         TEST(test_switches),
         TEST(test_a_repair_claim_is_not_released),
         TEST(test_a_drain_beside_a_repair),
+        TEST(test_what_ran_in_an_examination_is_recorded),
         TEST(test_damaged_records_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

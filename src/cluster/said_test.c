@@ -225,6 +225,13 @@ static void read_operate(const json_t *o, struct operate_command *out)
     WORD(o, "operation_of", out->of);
     WORD(o, "boot", out->boot);
     out->deadline_s = number(o, "deadline_s");
+    struct ran_check *ran = list(o, "ran", sizeof *ran, &out->n_ran);
+    for (size_t i = 0; i < out->n_ran; i++) {
+        const json_t *one = json_array_get(get(o, "ran"), i);
+        WORD(one, "check", ran[i].check);
+        ran[i].result = result_of(one, "result");
+    }
+    out->ran = ran;
 }
 
 static void read_answer(const json_t *o, struct answer_command *out)

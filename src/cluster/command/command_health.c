@@ -59,9 +59,10 @@ COMMAND_SHAPE(repair, repair_command, WORD(repair_command, id), VALUE(repair_com
               TEXT(repair_command, attempt.text), VALUE(repair_command, attempt.refusal),
               VALUE(repair_command, restarted), VALUE(repair_command, renewed),
               WORD(repair_command, machine));
+SHAPE(ran_check, WORD(ran_check, check), VALUE(ran_check, result));
 COMMAND_SHAPE(operate, operate_command, WORD(operate_command, id), VALUE(operate_command, step),
               TEXT(operate_command, run), WORD(operate_command, of), WORD(operate_command, boot),
-              VALUE(operate_command, deadline_s));
+              VALUE(operate_command, deadline_s), LIST(operate_command, ran, n_ran, ran_check));
 SHAPE(fault_name, TEXT(fault_name, name));
 COMMAND_SHAPE(outcome, outcome_command, WORD(outcome_command, remedy), VALUE(outcome_command, at.ns),
               WORD(outcome_command, class), VALUE(outcome_command, verdict),

@@ -88,6 +88,8 @@ struct operate_command {
     char of[REMEDY_NAME_BYTES_MAX + 1]; /* the remedy, or the check */
     char boot[BOOT_ID_BYTES_MAX + 1];
     uint64_t deadline_s;
+    size_t n_ran;                /* a check of an examination: what the others came to, */
+    const struct ran_check *ran; /* which is recorded */
 };
 
 /* OUTCOME: an attempt is judged. */

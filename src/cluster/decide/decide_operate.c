@@ -30,6 +30,11 @@ static int check_wish(const struct operate_command *w, struct err *e)
         return err_set(e, -EINVAL, "nothing to do");
     if (!action_fits(action_of(w->run).kind, w->step))
         return err_set(e, -EINVAL, "\"%.80s\" is not done in step %s", w->run, step_name(w->step));
+    if (w->n_ran > CHECKS_MAX || (w->n_ran && w->step != STEP_EXAMINE))
+        return err_set(e, -EINVAL, "%zu checks ran in step %s", w->n_ran, step_name(w->step));
+    for (size_t i = 0; i < w->n_ran; i++)
+        if (*w->ran[i].check == '\0' || !text_is_clean(w->ran[i].check) || w->ran[i].result >= RESULTS)
+            return err_set(e, -EINVAL, "check %zu that ran has no name or result", i + 1);
     return decide_check_boot(w->boot, e);
 }
 
@@ -129,6 +134,8 @@ int decide_operate(const struct cluster *c, const struct command *cmd, struct de
     char faults[FAULT_BYTES_MAX + 1];
     repair_copy(&r, is);
     memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
+    if (w->step == STEP_EXAMINE)
+        repair_take_ran(&r, w->ran, w->n_ran);
     say_faults(m, faults);
     if (applies_remedy(w->step))
         memcpy(d->fields.remedy, w->of, sizeof w->of);

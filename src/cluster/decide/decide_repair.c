@@ -62,6 +62,7 @@ void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadl
     r->remedy[0] = r->operation[0] = '\0';
     r->approval = APPROVAL_NONE;
     r->shared = false;
+    repair_take_ran(r, NULL, 0);
     free(STEAL(r->approver));
     if (to != STEP_QUEUE)
         free(STEAL(r->taken_by));

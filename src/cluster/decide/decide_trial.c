@@ -7,6 +7,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +151,25 @@ static void note_run(struct trial_record *r, const char *check, struct wall at, 
     snprintf(r->last[0].check, sizeof r->last[0].check, "%s", check);
 }
 
+/* A trial that began in the present step of an examination is part of it. */
+static void note_examined(const struct command *cmd, struct member *m, const struct tried *ran,
+                          struct wall began, struct decision *d)
+{
+    const struct repair *is = member_repair(m);
+    struct repair r;
+    if (!is || is->step != STEP_EXAMINE || began.ns < is->since.ns || repair_ran(is, ran->check))
+        return;
+    assert(is->n_ran < CHECKS_MAX);
+    CLEANUP_FREE struct ran_check *all = mem_alloc((is->n_ran + 1) * sizeof *all);
+    memcpy(all, is->ran, is->n_ran * sizeof *all);
+    all[is->n_ran].result = ran->result;
+    memcpy(all[is->n_ran].check, ran->check, sizeof ran->check);
+    repair_copy(&r, is);
+    repair_take_ran(&r, all, is->n_ran + 1);
+    repair_put(m, &r, d);
+    repair_fini(&r);
+}
+
 /* False when nothing of this trial is left with it. */
 static bool end_one(const struct command *cmd, struct member *m, const struct trial_end_command *x,
                     bool *leaves, struct decision *d)
@@ -168,8 +188,10 @@ static bool end_one(const struct command *cmd, struct member *m, const struct tr
     }
     struct trial_record r;
     copy_without(m, &r);
-    if (result)
+    if (result) {
         note_run(&r, x->check, cmd->at, result->result);
+        note_examined(cmd, m, &r.last[0], is->began, d);
+    }
     put_back(m, &r, d);
     free(r.last);
     return true;

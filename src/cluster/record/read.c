@@ -135,8 +135,8 @@ struct past *member_past(struct member *m)
 void past_trim(struct member *m)
 {
     const struct past *p = m->past;
-    if (p && !p->history && !p->drift && !p->flaps && !p->reboots && !p->ailment && !p->repair && !p->maintenance &&
-        !p->window && !p->trial && !p->override) {
+    if (p && !p->history && !p->drift && !p->flaps && !p->reboots && !p->ailment && !p->repair &&
+        !p->maintenance && !p->window && !p->trial && !p->override) {
         free(m->past);
         m->past = NULL;
     }

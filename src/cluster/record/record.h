@@ -104,6 +104,8 @@ void answer_copy(struct answer *out, const struct answer *w); /* answer_fini */
 
 char *repair_record(const struct repair *r);
 void repair_copy(struct repair *out, const struct repair *r);
+/* What ran in the step is this from now on; the list is copied. n at most CHECKS_MAX. */
+void repair_take_ran(struct repair *r, const struct ran_check *ran, size_t n);
 void repair_fini(struct repair *r);
 
 char *shared_record(const struct shared_cause *s);

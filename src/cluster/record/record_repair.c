@@ -65,6 +65,7 @@ void repair_fini(struct repair *r)
         free(r->notes[i].by);
         free(r->notes[i].text);
     }
+    free(r->ran);
     free(r->attempts);
     free(r->notes);
     answer_fini(&r->answer);
@@ -93,9 +94,29 @@ bool answer_covers(const struct answer *a, const char *check, const struct findi
     return covers;
 }
 
+void repair_take_ran(struct repair *r, const struct ran_check *ran, size_t n)
+{
+    assert(n <= CHECKS_MAX);
+    free(r->ran);
+    r->n_ran = n;
+    r->ran = n ? mem_alloc(n * sizeof *ran) : NULL;
+    if (n)
+        memcpy(r->ran, ran, n * sizeof *ran);
+}
+
+const struct ran_check *repair_ran(const struct repair *r, const char *check)
+{
+    for (size_t i = 0; i < r->n_ran; i++)
+        if (strcmp(r->ran[i].check, check) == 0)
+            return &r->ran[i];
+    return NULL;
+}
+
 void repair_copy(struct repair *out, const struct repair *r)
 {
     *out = *r;
+    out->ran = NULL;
+    repair_take_ran(out, r->ran, r->n_ran);
     answer_copy(&out->answer, &r->answer);
     out->why = mem_dup(r->why);
     out->approver = mem_dup(r->approver);
@@ -282,16 +303,45 @@ static int read_answer(const json_t *o, struct repair *r, struct err *e)
     return 0;
 }
 
+static int read_ran_check(const json_t *o, struct ran_check *out, struct err *e)
+{
+    static const char *const keys[] = {"check", "result"};
+    const char *result;
+    *out = (struct ran_check){0};
+    if (!json_is_object(o))
+        return err_set(e, -EINVAL, "no object");
+    if (json_only_keys(o, keys, 2, e) < 0 ||
+        record_word(o, "check", out->check, CHECK_NAME_BYTES_MAX, e) < 0 ||
+        json_take_string(o, "result", &result, e) < 0)
+        return -EINVAL;
+    return result_parse(result, &out->result)
+               ? 0
+               : err_set(e, -EINVAL, "a check comes to nothing called \"%.40s\"", result);
+}
+
+static int read_ran(const json_t *o, struct repair *r, struct err *e)
+{
+    const json_t *ran = NULL;
+    if (json_object_get(o, "ran") && read_array(o, "ran", CHECKS_MAX, &ran, e) < 0)
+        return -EINVAL;
+    size_t n = json_array_size(ran);
+    r->ran = n ? mem_alloc(n * sizeof *r->ran) : NULL;
+    for (; r->n_ran < n; r->n_ran++)
+        if (read_ran_check(json_array_get(ran, r->n_ran), &r->ran[r->n_ran], e) < 0)
+            return err_wrap(e, -EINVAL, "ran %zu", r->n_ran + 1);
+    return 0;
+}
+
 static int repair_read(const json_t *o, struct repair *out, struct err *e)
 {
     static const char *const keys[] = {
         "id",      "step",     "began",     "since",    "deadline", "boot",     "instance",     "problem",
         "why",     "remedy",   "operation", "approval", "approver", "examined", "inconclusive", "manual",
-        "came_up", "taken_by", "attempts",  "notes",    "answered", "shared"};
+        "came_up", "taken_by", "attempts",  "notes",    "answered", "shared",   "ran"};
     *out = (struct repair){0};
     if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 || read_words(o, out, e) < 0 ||
         read_names(o, out, e) < 0 || read_moments(o, out, e) < 0 || read_people(o, out, e) < 0 ||
-        read_lists(o, out, e) < 0 || read_answer(o, out, e) < 0 ||
+        read_lists(o, out, e) < 0 || read_answer(o, out, e) < 0 || read_ran(o, out, e) < 0 ||
         read_flag(o, "shared", &out->shared, e) < 0 || read_flag(o, "came_up", &out->came_up, e) < 0) {
         repair_fini(out);
         return -EINVAL;
@@ -354,6 +404,16 @@ static void write_lists(const struct repair *r, struct text *t)
     text_add(t, "]}");
 }
 
+/* A record of another step is the same as before this member was. */
+static void write_ran(const struct repair *r, struct text *t)
+{
+    for (size_t i = 0; i < r->n_ran; i++) {
+        text_add(t, i ? ",{\"check\":" : ",\"ran\":[{\"check\":");
+        text_add_json(t, r->ran[i].check);
+        text_printf(t, ",\"result\":\"%s\"}%s", result_name(r->ran[i].result), i + 1 == r->n_ran ? "]" : "");
+    }
+}
+
 static void write_answer(const struct answer *w, struct text *t)
 {
     if (!w->at.ns)
@@ -392,6 +452,7 @@ char *repair_record(const struct repair *r)
         text_add(&t, ",\"came_up\":true");
     add_text(&t, "taken_by", r->taken_by);
     write_answer(&r->answer, &t);
+    write_ran(r, &t);
     if (r->shared)
         text_add(&t, ",\"shared\":true");
     write_lists(r, &t);

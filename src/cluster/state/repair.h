@@ -32,6 +32,12 @@ enum approval { APPROVAL_NONE, APPROVAL_WANTED, APPROVAL_GIVEN, APPROVAL_REFUSED
 enum examined { EXAMINED_NOT, EXAMINED_PASS, EXAMINED_FAIL, EXAMINED_INCONCLUSIVE, EXAMINED_OWED };
 const char *examined_name(enum examined x);
 
+/* A check that ran in an examination. One that failed ended it, unless it is only observed. */
+struct ran_check {
+    char check[CHECK_NAME_BYTES_MAX + 1];
+    enum result result;
+};
+
 /* A node's way back into service. A claim of kind repair rests on it as long as there is one. At STEP_TEND it
  * has no claim: the node is in service. */
 struct repair {
@@ -51,6 +57,8 @@ struct repair {
     char *approver;                         /* the person and the comment: "ann: go ahead"; NULL */
     enum examined examined;                 /* the last result of the extensive stage */
     unsigned inconclusive;                  /* how often in a row */
+    size_t n_ran;                           /* in this step, which is an examination: */
+    struct ran_check *ran;                  /* what checks came to, each once */
     bool manual;                            /* no remedy: to the work queue */
     struct answer answer; /* in provision, and for single findings in the queue: by a person */
     bool shared;          /* in the queue: its fault had a shared cause that is over */
@@ -76,6 +84,9 @@ struct repair {
         char *by, *text;
     } * notes; /* notes of this repair, oldest first, NOTES_KEPT_MAX at most */
 };
+
+/* What the check came to in the present examination; NULL: it did not run. */
+const struct ran_check *repair_ran(const struct repair *r, const char *check);
 
 enum { MACHINES_KEPT_MAX = 4 };
 

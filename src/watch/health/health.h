@@ -150,6 +150,10 @@ void health_states_destroy(struct watch *w);
 bool repair_comes_up(const struct watch *w, const struct member *m);
 /* It is out of service for a check, or about to be; not so for one that is examined. */
 bool trial_holds(const struct watch *w, const struct member *m);
+/* The i-th check has run in the present examination of m, as this leader or the record says; *out is the
+ * result. A failure of the record alone does not count: its findings are not known, and the check runs again.
+ */
+bool examination_answered(const struct watch *w, const struct member *m, size_t i, enum result *out);
 /* m is examined, and nobody was found yet to run this check with. */
 bool trial_waits(const struct watch *w, const struct member *m, size_t check);
 /* What is asked most often of a check's record. */

@@ -328,10 +328,27 @@ bool trial_holds(const struct watch *w, const struct member *m)
     return (v && v->trial_out) || member_held_by(m, CLAIM_TRIAL);
 }
 
+bool examination_answered(const struct watch *w, const struct member *m, size_t i, enum result *out)
+{
+    const struct health_state *v = health_state_find(w, m);
+    const struct repair *r = member_repair(m);
+    const struct check *k = check_at(w, i);
+    const struct ran_check *ran = r && r->step == STEP_EXAMINE ? repair_ran(r, k->name) : NULL;
+    if (v && v->said && (v->said[i] & SAID_ANSWERED)) {
+        *out = (enum result)((v->said[i] & SAID_RESULT) - 1);
+        return true;
+    }
+    if (!ran || (result_fails(ran->result) && !k->observe))
+        return false;
+    *out = ran->result;
+    return true;
+}
+
 bool trial_waits(const struct watch *w, const struct member *m, size_t check)
 {
     const struct health_state *v = health_state_find(w, m);
     const struct repair *r = member_repair(m);
-    return r && r->step == STEP_EXAMINE && v && !v->trial && v->said && !(v->said[check] & SAID_ANSWERED) &&
-           check_at(w, check)->group > 1;
+    enum result came_to;
+    return r && r->step == STEP_EXAMINE && v && !v->trial && v->said && check_at(w, check)->group > 1 &&
+           !examination_answered(w, m, check, &came_to);
 }

@@ -8,12 +8,28 @@
 #include "watch/view/view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     ASKED_S = 10,    /* a command of which nothing is heard for so long is taken as lost */
     GIVEN_UP_S = 300 /* after its deadline: whoever carried it out would have said so by then */
 };
+
+/* What checks came to in the present examination goes with the next one, so that a successor does not run
+ * them again. The caller frees it. */
+static struct ran_check *operation_ran(const struct watch *w, const struct member *m, size_t *n)
+{
+    struct ran_check *ran = mem_alloc((check_count(w) + 1) * sizeof *ran);
+    *n = 0;
+    for (size_t i = 0; i < check_count(w); i++) {
+        if (!examination_answered(w, m, i, &ran[*n].result))
+            continue;
+        snprintf(ran[*n].check, sizeof ran->check, "%s", check_at(w, i)->name);
+        ++*n;
+    }
+    return ran;
+}
 
 void operation_propose(struct watch *w, struct mono now, const struct member *m, const char *run,
                        const char *of, struct span deadline)
@@ -25,6 +41,9 @@ void operation_propose(struct watch *w, struct mono now, const struct member *m,
     memcpy(cmd.operate.id, r->id, sizeof r->id);
     snprintf(cmd.operate.of, sizeof cmd.operate.of, "%s", of);
     memcpy(cmd.operate.boot, boot_of(w, m), strlen(boot_of(w, m)) + 1);
+    CLEANUP_FREE struct ran_check *ran =
+        r->step == STEP_EXAMINE ? operation_ran(w, m, &cmd.operate.n_ran) : NULL;
+    cmd.operate.ran = ran;
     health_propose(w, now, m, &cmd);
 }
 

@@ -82,12 +82,12 @@ static struct examination examination_of(const struct turn *t)
         const struct check *k = turn_extensive(t, i);
         if (!k)
             continue;
-        if (!(t->v->said[i] & SAID_ANSWERED)) {
+        enum result r;
+        if (!examination_answered(t->w, t->m, i, &r)) {
             if (!x.next || (x.next->group > 1 && k->group == 1))
                 x.next = k;
             continue;
         }
-        enum result r = (enum result)((t->v->said[i] & SAID_RESULT) - 1);
         if (result_fails(r) && !k->observe) {
             x.fails = true;
             x.what = k;
