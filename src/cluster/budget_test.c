@@ -36,7 +36,7 @@ static int setup(void **state)
 
 static const char *agree(struct world *w, const char *limits)
 {
-    return world_tell(w, COMMAND_CONFIGURE, "", quoted(limits), NULL);
+    return world_tell(w, COMMAND_REVISE, "", quoted(limits), NULL);
 }
 
 /* What the journal says of it is the last line. */
@@ -68,11 +68,12 @@ static size_t n_out(const struct world *w)
 static void test_limits_are_a_record(void **state)
 {
     struct world *w = *state;
-    assert_string_equal(
-        agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5")),
-        quoted("config/limits = " LIMITS("true", "20", "50", "25", "10", "4",
-                                         "5") "\n"
-                                              ": the limits of the configuration are agreed on\n"));
+    const char *said = agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5"));
+    assert_memory_equal(said, "config/head = ", strlen("config/head = ")); /* in the same commit */
+    assert_string_equal(strchr(said, '\n') + 1,
+                        quoted("config/limits = " LIMITS("true", "20", "50", "25", "10", "4",
+                                                         "5") "\n"
+                                                              ": revision 1 of the configuration: \n"));
     assert_string_equal(agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5")), "nothing");
     assert_string_equal(agree(w, LIMITS("false", "20", "50", "25", "30", "4", "6")),
                         quoted("config/limits = " LIMITS(
@@ -81,6 +82,19 @@ static void test_limits_are_a_record(void **state)
                                  ": Health observe, MaxOutPartition 10 % -> 30 %, RemediesAWeek 5 -> 6\n"));
     assert_string_equal(agree(w, LIMITS("true", "101", "50", "25", "10", "4", "5")),
                         "at most 101 % of a scope; 100 % is all of it");
+}
+
+/* A store whose configuration was agreed before its limits were. */
+static void test_limits_are_agreed_where_they_are_missing(void **state)
+{
+    struct world *w = *state;
+    agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5"));
+    assert_int_equal(cluster_put(w->c, "config/limits", NULL, NULL), 0);
+    assert_string_equal(
+        agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5")),
+        quoted("config/limits = " LIMITS("true", "20", "50", "25", "10", "4",
+                                         "5") "\n"
+                                              ": the limits of the configuration are agreed on\n"));
 }
 
 static void test_nothing_is_limited_before(void **state)
@@ -287,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
         T(test_limits_are_a_record),
+        T(test_limits_are_agreed_where_they_are_missing),
         T(test_nothing_is_limited_before),
         T(test_findings_isolate_within_the_budget),
         T(test_each_scope_has_its_budget),

@@ -278,6 +278,14 @@ static void read_limits(const json_t *o, struct limits *out)
                            .remedies_a_week = (unsigned)number(o, "remedies_a_week")};
 }
 
+/* The limits of a configuration that is empty otherwise. */
+static void read_revision(const json_t *o, struct revise_command *out)
+{
+    static const struct revise_part empty = {"fettle.conf", ""};
+    *out = (struct revise_command){.said = "", .n = 1, .parts = &empty};
+    read_limits(o, &out->limits);
+}
+
 static void read_trial_end(const json_t *o, struct trial_end_command *out)
 {
     struct trial_result *results = list(o, "results", sizeof *results, &out->n);
@@ -530,7 +538,7 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_REPAIR_APPROVE:
     case COMMAND_REPAIR_REFUSE: cmd->approval.remedy = text(o, "remedy"); break;
     case COMMAND_SWITCH: cmd->switched = (struct switch_command){clause(o, "name"), flag(o, "on")}; break;
-    case COMMAND_CONFIGURE: read_limits(o, &cmd->limits); break;
+    case COMMAND_REVISE: read_revision(o, &cmd->revise); break;
     case COMMAND_OVERRIDE: read_override(o, &cmd->override); break;
     case COMMAND_OVERRIDE_AGE:
     case COMMAND_OVERRIDE_END:

@@ -6,6 +6,8 @@
  */
 #include "controller/controller_inside.h"
 
+#include "controller/commit/commit_alone.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,26 +77,12 @@ static int say_start(struct controller *c, struct text *said, struct err *e)
 
 /* --- at the start ------------------------------------------------------------------------------ */
 
-/* One commit. *more: there may be another one. */
-static int commit_once(struct controller *c, const struct command *cmd, uint64_t *revision, bool *more,
-                       struct err *e)
+/* What the configuration says of the decisions that are Fettle's own. */
+static struct limits limits_of(const struct config *conf)
 {
-    struct decision d = {0};
-    struct store_op ops[STORE_OPS_MAX];
-    int rc = cluster_decide(c->cluster, cmd, 0, &d, e);
-    for (size_t i = 0; rc == 0 && i < d.n_ops; i++)
-        ops[i] = (struct store_op){d.ops[i].key, d.ops[i].value};
-    *more = rc == 0 && d.n_ops > 0;
-    if (*more) {
-        const struct store_entry entry = {
-            .at = cmd->at, .actor = cmd->actor, .what = command_name(cmd->kind), .nodes = "", .text = d.text};
-        const struct store_batch batch = {.n_ops = d.n_ops, .ops = ops, .n_entries = 1, .entries = &entry};
-        rc = store_commit(c->store, c->term, &batch, revision, e);
-    }
-    for (size_t i = 0; rc == 0 && i < d.n_ops; i++)
-        rc = cluster_put(c->cluster, ops[i].key, ops[i].value, e);
-    decision_fini(&d);
-    return rc;
+    struct limits limits = conf->watch.health.limits;
+    limits.given = true;
+    return limits;
 }
 
 int agreement_start(struct controller *c, uint64_t *revision, struct err *e)
@@ -103,12 +91,13 @@ int agreement_start(struct controller *c, uint64_t *revision, struct err *e)
     struct revise_part parts[CONFIG_PARTS];
     text_add(&said, "");
     int rc = say_start(c, &said, e);
-    const struct command cmd = {.kind = COMMAND_REVISE,
-                                .actor = "fettled",
-                                .at = wall_now(),
-                                .revise = {said.s, config_text_parts(&c->conf.agreed, parts), parts}};
+    const struct command cmd = {
+        .kind = COMMAND_REVISE,
+        .actor = "fettled",
+        .at = wall_now(),
+        .revise = {said.s, config_text_parts(&c->conf.agreed, parts), parts, limits_of(&c->conf)}};
     for (bool more = true; rc == 0 && more;)
-        rc = commit_once(c, &cmd, revision, &more, e);
+        rc = commit_alone(c->store, c->term, c->cluster, &cmd, revision, &more, e);
     config_text_fini(&c->conf.agreed);
     return rc < 0 ? err_wrap(e, rc, "the configuration is not agreed") : 0;
 }
@@ -143,11 +132,12 @@ static void agreement_submit(struct agreement *a)
 {
     const struct hostlist nobody = {0};
     struct revise_part parts[CONFIG_PARTS];
-    const struct command cmd = {.kind = COMMAND_REVISE,
-                                .actor = a->actor,
-                                .at = wall_now(),
-                                .nodes = &nobody,
-                                .revise = {a->said, config_text_parts(&a->fresh->agreed, parts), parts}};
+    const struct command cmd = {
+        .kind = COMMAND_REVISE,
+        .actor = a->actor,
+        .at = wall_now(),
+        .nodes = &nobody,
+        .revise = {a->said, config_text_parts(&a->fresh->agreed, parts), parts, limits_of(a->fresh)}};
     a->sum = cluster_revision_sum(a->c->cluster);
     committer_submit(a->c->committer, &cmd, on_revised, a);
 }

@@ -81,8 +81,6 @@ void agreement_say(const char *changes, struct text *out);
 
 /* Makes the parts that decide, commit and carry out, and ties each to the others. */
 void wiring_decisions(struct controller *c, uint64_t revision);
-/* The limits of the configuration are what decisions are checked against, from the commit on. */
-void wiring_agree_limits(struct controller *c, const char *actor);
 /* Opens the agents' port, tied to them. */
 int wiring_agents(struct controller *c, struct err *e);
 /* To the log and to the stream of events: as watch_sink's. */

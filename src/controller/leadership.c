@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/log.h"
+#include "controller/commit/commit_alone.h"
 #include "controller/sessions/certificates.h"
 
 #include <errno.h>
@@ -103,8 +104,10 @@ int leadership_certify(struct controller *c, uint64_t *revision, struct err *e)
     if (rc == 0)
         rc = certificate_terms(pem, &says.terms, e);
     says.subject = subject = identity_subject(&id);
+    const struct command cmd = {
+        .kind = COMMAND_CERTIFICATE, .actor = "fettled", .at = wall_now(), .certificate = says};
     if (rc == 0)
-        rc = certificate_commit(c->store, c->term, c->cluster, &says, revision, e);
+        rc = commit_alone(c->store, c->term, c->cluster, &cmd, revision, NULL, e);
     if (rc < 0)
         return rc;
     struct text chain = {0};

@@ -100,7 +100,6 @@ static void reload_take(struct reload *r)
     struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
     c->conf = r->fresh;
     take_policies(c);
-    wiring_agree_limits(c, r->actor);
     config_text_fini(&c->conf.agreed);
     config_fini(&before);
     agreement_say(r->changes.len ? r->changes.s : "nothing changed", &said);

@@ -118,24 +118,6 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path)
                                .directory = path->s};
 }
 
-static void on_limits(void *arg, const struct outcome *o)
-{
-    if (o->rc < 0)
-        log_error("the limits of the configuration are not agreed on, those before count: %s",
-                  o->why ? o->why->msg : "");
-}
-
-void wiring_agree_limits(struct controller *c, const char *actor)
-{
-    const struct hostlist nobody = {0};
-    const struct command cmd = {.kind = COMMAND_CONFIGURE,
-                                .actor = actor,
-                                .at = wall_now(),
-                                .nodes = &nobody,
-                                .limits = c->conf.watch.health.limits};
-    committer_submit(c->committer, &cmd, on_limits, c);
-}
-
 void wiring_decisions(struct controller *c, uint64_t revision)
 {
     const struct watch_sink sink = {
@@ -176,7 +158,6 @@ void wiring_decisions(struct controller *c, uint64_t revision)
                                       .committer = c->committer,
                                       .counterparts = &c->counterparts};
     c->broker = broker_create(&mqtt, &c->conf);
-    wiring_agree_limits(c, "fettled");
 }
 
 int wiring_agents(struct controller *c, struct err *e)

@@ -201,7 +201,6 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_TICKET:
         case COMMAND_REPAIR_APPROVE:
         case COMMAND_REPAIR_REFUSE:
-        case COMMAND_CONFIGURE:
         case COMMAND_REVISE:
         case COMMAND_SWITCH:
         case COMMAND_POWER:

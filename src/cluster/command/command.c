@@ -13,8 +13,10 @@
 
 const struct shape command_nothing = {0};
 SHAPE(revise_part, TEXT(revise_part, name), TEXT(revise_part, text));
-COMMAND_SHAPE(revise, revise_command, TEXT(revise_command, said),
-              LIST(revise_command, parts, n, revise_part));
+COMMAND_SHAPE(revise, revise_command, TEXT(revise_command, said), LIST(revise_command, parts, n, revise_part),
+              VALUE(revise_command, limits.given), VALUE(revise_command, limits.act),
+              VALUE(revise_command, limits.percent), VALUE(revise_command, limits.surge),
+              VALUE(revise_command, limits.surge_window.ns), VALUE(revise_command, limits.remedies_a_week));
 
 #define COMMAND(symbol, name, id, meets, published, says, who, todo) extern const struct shape command_##says;
 #include "cluster/command/command.tbl"

@@ -35,7 +35,8 @@ enum command_meets {
     COMMAND_MEETS_CAUSES
 };
 
-/* REVISE: these texts are to be the configuration that decides (state/revision.h). */
+/* REVISE: these texts are to be the configuration that decides (state/revision.h), and these limits are what
+ * it says of Fettle's own decisions. Both are agreed by the last commit of the command. */
 struct revise_command {
     const char *said; /* the changes in words, for the journal */
     size_t n;         /* at least one */
@@ -43,6 +44,7 @@ struct revise_command {
         const char *name;
         const char *text; /* UTF-8 */
     } * parts;
+    struct limits limits;
 };
 
 struct command {
@@ -88,7 +90,6 @@ struct command {
         struct ticket_command ticket;
         struct approval_command approval; /* REPAIR_APPROVE, REPAIR_REFUSE */
         struct switch_command switched;   /* SWITCH */
-        struct limits limits;             /* CONFIGURE */
         struct override_command override;
         struct override_of_command override_of; /* OVERRIDE_AGE, OVERRIDE_END */
         struct trial_begin_command trial_begin;

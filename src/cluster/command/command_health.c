@@ -75,8 +75,6 @@ COMMAND_SHAPE(answer, answer_command, VALUE(answer_command, deadline_s),
 COMMAND_SHAPE(ticket, ticket_command, VALUE(ticket_command, what));
 COMMAND_SHAPE(approval, approval_command, TEXT(approval_command, remedy));
 COMMAND_SHAPE(switched, switch_command, TEXT(switch_command, name), VALUE(switch_command, on));
-COMMAND_SHAPE(limits, limits, VALUE(limits, given), VALUE(limits, act), VALUE(limits, percent),
-              VALUE(limits, surge), VALUE(limits, surge_window.ns), VALUE(limits, remedies_a_week));
 COMMAND_SHAPE(override, override_command, TEXT(override_command, by), TEXT(override_command, source),
               TEXT(override_command, key), TEXT(override_command, done));
 COMMAND_SHAPE(override_of, override_of_command, VALUE(override_of_command, of.ns),

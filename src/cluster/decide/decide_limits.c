@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CONFIGURE: how many nodes Fettle may take out by its own decision, as the configuration says. */
+/* The limits of a revision: how many nodes Fettle may take out by its own decision. */
 #include "cluster/decide/decide.h"
-
-#include <errno.h>
 
 static void say_number(const char *name, unsigned was, unsigned is, const char *unit, struct text *t)
 {
@@ -28,19 +26,16 @@ static void say_limits(const struct limits *was, const struct limits *is, struct
     say_number("RemediesAWeek", was->remedies_a_week, is->remedies_a_week, "", t);
 }
 
-int decide_configure(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+void decide_limits(const struct cluster *c, const struct limits *is, struct decision *d)
 {
     struct text record = {0}, said = {0};
-    struct limits is = cmd->limits;
-    is.given = true;
-    for (int s = 0; s < SCOPES; s++)
-        if (is.percent[s] > 100)
-            return err_set(e, -EINVAL, "at most %u %% of a scope; 100 %% is all of it", is.percent[s]);
-    if (limits_equal(&is, &c->limits))
-        return 0;
-    limits_write(&is, &record);
+    if (!is->given || limits_equal(is, &c->limits))
+        return;
+    limits_write(is, &record);
     decision_add(d, "config/", "limits", text_take(&record));
-    say_limits(&c->limits, &is, &said);
-    d->text = text_take(&said);
-    return 0;
+    say_limits(&c->limits, is, &said);
+    if (d->text)
+        text_fini(&said);
+    else
+        d->text = text_take(&said);
 }

@@ -6,12 +6,13 @@
 #include "base/table.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     COMMIT_BYTES_MAX = 512 << 10, /* the bytes of pieces in one commit, */
-    COMMIT_OPS_MAX = 100          /* and of records: below the limits of the store (store.h) */
+    COMMIT_OPS_MAX = 100          /* and of records beside the limits: below what the store takes (store.h) */
 };
 
 /* A piece of the command's texts. */
@@ -138,10 +139,14 @@ static void remove_others(struct revising *v)
         v->d->text = mem_dup("texts of other revisions of the configuration are removed");
 }
 
-void decide_revision(const struct cluster *c, const struct command *cmd, struct decision *d)
+int decide_revision(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
 {
     struct revising v = {.r = c->revisions, .d = d};
+    const struct limits *limits = &cmd->revise.limits;
     assert(cmd->kind == COMMAND_REVISE && cmd->revise.n > 0);
+    for (int s = 0; s < SCOPES; s++)
+        if (limits->percent[s] > 100)
+            return err_set(e, -EINVAL, "at most %u %% of a scope; 100 %% is all of it", limits->percent[s]);
     for (size_t i = 0; i < cmd->revise.n; i++)
         part_want(&v, &cmd->revise.parts[i]);
     text_add_char(&v.parts, ']');
@@ -152,6 +157,7 @@ void decide_revision(const struct cluster *c, const struct command *cmd, struct 
         d->text = text_take(&said);
     } else {
         head_want(&v, cmd);
+        decide_limits(c, limits, d);
         remove_others(&v);
     }
     struct wanted *p, *next;
@@ -160,4 +166,5 @@ void decide_revision(const struct cluster *c, const struct command *cmd, struct 
         free(p);
     }
     text_fini(&v.parts);
+    return 0;
 }

@@ -313,7 +313,7 @@ static void test_two_that_leave_service_are_two_batches(void **state)
                       trial[] = "{\"check\":\"bench.memory\",\"deadline_s\":60}",
                       on[] = "{\"name\":\"stop\",\"on\":true}", off[] = "{\"name\":\"stop\",\"on\":false}";
     struct world *x = *state;
-    ask(x, "limits", COMMAND_CONFIGURE, "fettled", "", limits);
+    ask(x, "limits", COMMAND_REVISE, "fettled", "", limits);
     ask(x, "admit", COMMAND_ADMIT, "fettled", "lx[001-003]", NULL);
     wait_for(x, 2);
     ask(x, "a", COMMAND_TRIAL_BEGIN, "fettled", "lx001", trial);

@@ -34,25 +34,3 @@ int certificate_judge(void *cluster, const struct identity *id, struct err *e)
     CLEANUP_FREE char *subject = identity_subject(id);
     return cluster_certificate_judge(cluster, subject, id->serial, e);
 }
-
-int certificate_commit(struct store *s, uint64_t term, struct cluster *c,
-                       const struct certificate_command *says, uint64_t *revision, struct err *e)
-{
-    struct decision d = {0};
-    struct store_op ops[STORE_OPS_MAX];
-    const struct command cmd = {
-        .kind = COMMAND_CERTIFICATE, .actor = "fettled", .at = wall_now(), .certificate = *says};
-    int rc = cluster_decide(c, &cmd, 0, &d, e);
-    for (size_t i = 0; rc == 0 && i < d.n_ops; i++)
-        ops[i] = (struct store_op){d.ops[i].key, d.ops[i].value};
-    if (rc == 0) {
-        const struct store_entry entry = {
-            .at = cmd.at, .actor = cmd.actor, .what = command_name(cmd.kind), .nodes = "", .text = d.text};
-        const struct store_batch batch = {.n_ops = d.n_ops, .ops = ops, .n_entries = 1, .entries = &entry};
-        rc = store_commit(s, term, &batch, revision, e);
-    }
-    for (size_t i = 0; rc == 0 && i < d.n_ops; i++)
-        rc = cluster_put(c, ops[i].key, ops[i].value, e);
-    decision_fini(&d);
-    return rc;
-}

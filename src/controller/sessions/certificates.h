@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "cluster/cluster.h"
 #include "link/tls.h"
-#include "store/store.h"
 
 /*
  * Certificates between the authority, which makes them, and the agreed state, which has a record of each: it
@@ -16,10 +15,6 @@
 struct certificate_terms certificate_terms_of(const struct identity *id);
 /* The same for a certificate that was made. -EINVAL with a sentence when it cannot be read. */
 int certificate_terms(const char *pem, struct certificate_terms *out, struct err *e);
-
-/* Commits the record of an operator's or a controller's while there is no committer yet. */
-int certificate_commit(struct store *s, uint64_t term, struct cluster *c,
-                       const struct certificate_command *says, uint64_t *revision, struct err *e);
 
 /* For tls_context_judge; the argument is the cluster. */
 int certificate_judge(void *cluster, const struct identity *id, struct err *e);
