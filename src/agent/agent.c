@@ -348,7 +348,7 @@ static int on_renewed(struct agent *a, const struct frame *f, struct err *e)
 
 /* Frames that an agent takes and that the link itself does not handle (frame.tbl). */
 typedef int agent_frame_fn(struct agent *a, const struct frame *f, struct err *e);
-static agent_frame_fn *const frames[UINT8_MAX + 1] = {
+static agent_frame_fn *const frames[FRAME_TYPES] = {
     [FRAME_CHECKLIST] = on_checklist, [FRAME_ACT] = on_act,           [FRAME_STANDING] = on_standing,
     [FRAME_PASS] = on_pass,           [FRAME_SETTINGS] = on_settings, [FRAME_WANT] = on_want,
     [FRAME_RECHECK] = on_recheck,     [FRAME_SHARE] = on_share,       [FRAME_ENDED] = on_ended_told,
@@ -358,7 +358,7 @@ static agent_frame_fn *const frames[UINT8_MAX + 1] = {
 /* A row of frame.tbl without a handler is our own mistake; the uplink hands on what fits alone. */
 static void assert_frames_complete(void)
 {
-    for (int t = 0; t <= UINT8_MAX; t++) {
+    for (int t = 0; t < FRAME_TYPES; t++) {
         bool fits = frame_sender_of((uint8_t)t, FRAME_TO_AGENT) > FRAME_FROM_STRANGER;
         assert(fits == (frames[t] || uplink_takes((uint8_t)t)));
     }
@@ -366,6 +366,7 @@ static void assert_frames_complete(void)
 
 static int on_frame(void *arg, const struct frame *f, struct err *e)
 {
+    assert(f->type < FRAME_TYPES && frames[f->type]);
     return frames[f->type](arg, f, e);
 }
 

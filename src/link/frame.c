@@ -34,22 +34,28 @@ static const struct row {
     const char *name; /* NULL: no type has the code */
     enum frame_sender from[FRAME_RECEIVERS];
     enum { DIRECT, PASSED } way;
-} rows[UINT8_MAX + 1] = {
+} rows[FRAME_TYPES] = {
 #define FRAME(symbol, code, controller, collector, agent, way, body) \
     [code] = {#symbol, {FRAME_FROM_##controller, FRAME_FROM_##collector, FRAME_FROM_##agent}, way},
 #include "link/frame.tbl"
 #undef FRAME
 };
 
+static const struct row *row_of(uint8_t type)
+{
+    static const struct row unknown = {.name = NULL};
+    return type < FRAME_TYPES ? &rows[type] : &unknown;
+}
+
 bool frame_is_known(uint8_t type)
 {
-    return rows[type].name;
+    return row_of(type)->name;
 }
 
 const char *frame_name(uint8_t type, char buf[static 16])
 {
-    if (rows[type].name)
-        snprintf(buf, 16, "%s", rows[type].name);
+    if (row_of(type)->name)
+        snprintf(buf, 16, "%s", row_of(type)->name);
     else
         snprintf(buf, 16, "type %u", type);
     return buf;
@@ -57,12 +63,12 @@ const char *frame_name(uint8_t type, char buf[static 16])
 
 enum frame_sender frame_sender_of(uint8_t type, enum frame_receiver to)
 {
-    return rows[type].from[to];
+    return row_of(type)->from[to];
 }
 
 bool frame_fits(uint8_t type, enum frame_receiver to, enum frame_sender from)
 {
-    enum frame_sender least = rows[type].from[to];
+    enum frame_sender least = row_of(type)->from[to];
     if (least == FRAME_FROM_NOBODY)
         return false;
     return from == least || (least > FRAME_FROM_STRANGER && from > least);
@@ -70,5 +76,5 @@ bool frame_fits(uint8_t type, enum frame_receiver to, enum frame_sender from)
 
 bool frame_is_passed(uint8_t type)
 {
-    return rows[type].way == PASSED;
+    return row_of(type)->way == PASSED;
 }

@@ -33,6 +33,9 @@ enum frame_type {
 #undef FRAME
 };
 
+/* The types of this version are below it: the size of a table of types. */
+enum { FRAME_TYPES = 32 };
+
 struct frame {
     uint8_t type; /* an enum frame_type, or an unknown type */
     uint8_t flags;

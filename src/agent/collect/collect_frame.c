@@ -101,7 +101,7 @@ static int on_passed(struct link *k, const struct frame *f, struct err *e)
 
 /* Frames that a collector takes (frame.tbl). */
 typedef int link_frame_fn(struct link *k, const struct frame *f, struct err *e);
-static link_frame_fn *const frames[UINT8_MAX + 1] = {
+static link_frame_fn *const frames[FRAME_TYPES] = {
     [FRAME_HELLO] = on_hello,           [FRAME_HEARTBEAT] = on_heartbeat,
     [FRAME_INVENTORY] = on_inventory,   [FRAME_FINGERPRINT] = on_fingerprint,
     [FRAME_COMPONENTS] = on_components, [FRAME_CHECKS] = on_passed,
@@ -110,7 +110,7 @@ static link_frame_fn *const frames[UINT8_MAX + 1] = {
 
 void collect_assert_frames(void)
 {
-    for (int t = 0; t <= UINT8_MAX; t++)
+    for (int t = 0; t < FRAME_TYPES; t++)
         assert((frame_sender_of((uint8_t)t, FRAME_TO_COLLECTOR) != FRAME_FROM_NOBODY) == (frames[t] != NULL));
 }
 

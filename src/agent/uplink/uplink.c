@@ -128,17 +128,17 @@ static int on_redirect(struct uplink *u, const struct frame *f, struct err *e)
 
 /* The frames that the link itself takes, welcomed or not; the others are the agent's. */
 typedef int own_frame_fn(struct uplink *u, const struct frame *f, struct err *e);
-static own_frame_fn *const own_frames[UINT8_MAX + 1] = {
+static own_frame_fn *const own_frames[FRAME_TYPES] = {
     [FRAME_WELCOME] = on_welcome, [FRAME_REFUSE] = on_refuse, [FRAME_REDIRECT] = on_redirect};
 
 bool uplink_takes(uint8_t type)
 {
-    return own_frames[type];
+    return type < FRAME_TYPES && own_frames[type];
 }
 
 static bool uplink_fits(const struct uplink *u, uint8_t type)
 {
-    bool may = own_frames[type] || u->course.state == COURSE_WELCOMED;
+    bool may = uplink_takes(type) || u->course.state == COURSE_WELCOMED;
     return may && frame_fits(type, FRAME_TO_AGENT,
                              u->course.to_collector ? FRAME_FROM_COLLECTOR : FRAME_FROM_CONTROLLER);
 }
@@ -165,7 +165,7 @@ static void on_frame(struct peer *p, void *arg, const struct frame *f)
         uv_timer_stop(&u->timer);
     if (!uplink_fits(u, f->type))
         uplink_misfit(u, f->type);
-    else if (own_frames[f->type])
+    else if (uplink_takes(f->type))
         r = own_frames[f->type](u, f, &e);
     else
         r = u->events->on_frame(u->arg, f, &e);

@@ -299,7 +299,7 @@ static int decide_revert(const struct cluster *c, const struct command *cmd, str
                          struct err *e)
 {
     struct proposal p = {.note = cmd->reason ? cmd->reason : ""};
-    struct kept old;
+    struct kept old = {0};
     int rc = find_baseline(c, cmd->revert.class, &p.was, e);
     if (rc == 0)
         rc = check_no_rollout(p.was, e);

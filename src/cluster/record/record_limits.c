@@ -26,7 +26,7 @@ static int limits_read(const json_t *o, struct limits *out, struct err *e)
 {
     static const char *const keys[LIMIT_KEYS] = {"act",           "out",   "out_class", "out_group",
                                                  "out_partition", "surge", "surge_s",   "remedies_a_week"};
-    unsigned surge_s;
+    unsigned surge_s = 0;
     *out = (struct limits){.given = true};
     if (json_only_keys(o, keys, LIMIT_KEYS, e) < 0 || json_take_bool(o, "act", &out->act, e) < 0)
         return -EINVAL;

@@ -98,7 +98,7 @@ static struct cluster *load_cluster(struct store *s, uint64_t *revision)
     struct roster r = {.partition_max = 31, .n = NODES, .nodes = mem_alloc(NODES * sizeof *r.nodes)};
     assert_int_equal(store_load(s, put_record, c, revision, NULL), 0);
     for (size_t i = 0; i < r.n; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "lx%03zu", i + 1);
         r.nodes[i].name = mem_dup(name);
         spec_init(&r.nodes[i].spec);
@@ -171,7 +171,7 @@ static void assert_drained(const char *dir, uint64_t drained)
     struct cluster *c = load_cluster(s, &revision);
     assert_int_equal(revision, drained);
     for (unsigned i = 1; i <= NODES; i++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "lx%03u", i);
         assert_int_equal(cluster_find(c, name)->n_claims, i <= drained);
     }

@@ -213,7 +213,7 @@ static void on_inventory(struct session *s, const json_t *body)
 
 /* Frames that a controller takes (frame.tbl). */
 typedef void session_frame_fn(struct session *s, const json_t *body);
-static session_frame_fn *const frames[UINT8_MAX + 1] = {
+static session_frame_fn *const frames[FRAME_TYPES] = {
     [FRAME_HELLO] = on_hello,
     [FRAME_JOIN] = join_request,
     [FRAME_HEARTBEAT] = on_heartbeat,
@@ -230,7 +230,7 @@ static session_frame_fn *const frames[UINT8_MAX + 1] = {
 
 static void assert_frames_complete(void)
 {
-    for (int t = 0; t <= UINT8_MAX; t++)
+    for (int t = 0; t < FRAME_TYPES; t++)
         assert((frame_sender_of((uint8_t)t, FRAME_TO_CONTROLLER) != FRAME_FROM_NOBODY) ==
                (frames[t] != NULL));
 }
@@ -255,7 +255,7 @@ static void on_body(struct session *s, uint8_t type, const json_t *body)
         session_misfit(s, type);
 }
 
-static const char *const frame_work[UINT8_MAX + 1] = {
+static const char *const frame_work[FRAME_TYPES] = {
 #define FRAME(symbol, code, controller, collector, agent, way, what) [code] = "frame " #symbol,
 #include "link/frame.tbl"
 #undef FRAME
@@ -263,7 +263,7 @@ static const char *const frame_work[UINT8_MAX + 1] = {
 
 void session_body(struct session *s, uint8_t type, const char *bytes, size_t len)
 {
-    LOOP_DOES(frame_work[type] ? frame_work[type] : "frame of an unknown type");
+    LOOP_DOES(frame_is_known(type) ? frame_work[type] : "frame of an unknown type");
     struct err e = {0};
     char name[16];
     CLEANUP_JSON json_t *body = json_read(bytes, len, &e);
