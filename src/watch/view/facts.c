@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows for one member from what is agreed and what was observed of it, and is nobody's state. */
+/* What follows for one member from the agreed state and from observations, and needs no memory of its own. */
 #include "watch/view/facts.h"
 #include "node/action.h"
 #include "watch/view/observed.h"
