@@ -264,7 +264,7 @@ def test_forged_lists(world):
     p.k.wait('it has looked', lambda: p.looked() == 3)
     p.give_list(0)
     p.k.barrier('a1')
-    contains(p.a1.process.log(), 'it is older than what holds', 'the log of a1')
+    contains(p.a1.process.log(), 'it is older than the present one', 'the log of a1')
     p.restart()
     equal(p.k.links['a1'].hello['checklist'], second, 'the list after another restart')
     check(not os.path.exists(p.evil), 'something forged was done')
