@@ -121,7 +121,7 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path)
 static void on_limits(void *arg, const struct outcome *o)
 {
     if (o->rc < 0)
-        log_error("the limits of the configuration are not agreed on, those before count: %s",
+        log_error("the limits of the configuration are not agreed on, so the earlier ones count: %s",
                   o->why ? o->why->msg : "");
 }
 

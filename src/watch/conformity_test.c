@@ -131,7 +131,7 @@ static void test_a_node_that_changes_its_class_is_judged_by_the_new_one(void **s
 static void test_the_reasons_why_a_node_is_unknown(void **state)
 {
     struct world *x = world_create(5);
-    world_stands(x, 1, "unknown", "it has not said its fingerprint since this controller began");
+    world_stands(x, 1, "unknown", "it has not sent its fingerprint since this controller started");
     world_claims(x, 1, A);
     world_stands(x, 1, "unknown", "the components of its fingerprint are not known yet");
     world_says(x, 2, 4, B);
@@ -397,7 +397,7 @@ static void test_a_liar_is_marked_and_believed_nothing(void **state)
     char *said = strchr(x->log.s, ' ');
     assert_ptr_equal(strstr(said, " alarm.fingerprint lx01: it claims the fingerprint list_"), said);
     text_clear(&x->log);
-    world_stands(x, 1, "unknown", "what it sent as its components does not hash to its fingerprint");
+    world_stands(x, 1, "unknown", "the components that it sent do not hash to its fingerprint");
     struct standing s;
     watch_standing(x->w, world_now(x), world_node(x, 1), &s, NULL);
     assert_true(s.lies);
@@ -405,7 +405,7 @@ static void test_a_liar_is_marked_and_believed_nothing(void **state)
     world_run(x, 6);
     assert_true(world_claims(x, 1, A));
     world_run(x, 2);
-    world_stands(x, 1, "unknown", "what it sent as its components does not hash to its fingerprint");
+    world_stands(x, 1, "unknown", "the components that it sent do not hash to its fingerprint");
     assert_null(cohort_of(x, 1));
     assert_int_equal(world_sends(x, 1, A, B, 9, &e), -EBADMSG);
     world_says_nothing(x); /* one alarm is enough */
@@ -433,7 +433,7 @@ static void test_a_sensitive_node_is_not_believed_by_name(void **state)
     world_open(x, 1, 3);
     assert_true(world_claims(x, 2, A)); /* the list is known by the baseline */
     assert_int_equal(world_sends(x, 2, A, B, 100, &e), -EBADMSG);
-    world_stands(x, 2, "unknown", "what it sent as its components does not hash to its fingerprint");
+    world_stands(x, 2, "unknown", "the components that it sent do not hash to its fingerprint");
     world_destroy(x);
 }
 
@@ -471,13 +471,13 @@ static void test_only_what_is_known_may_be_a_baseline(void **state)
     struct err e;
     const struct member *m = world_node(x, 1);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01: it has not said its fingerprint since this controller began");
+    assert_string_equal(e.msg, "lx01: it has not sent its fingerprint since this controller started");
     world_says(x, 1, 1, UNREAD);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
     assert_string_equal(e.msg, "lx01: nic.count could not be read: denied");
     world_says(x, 1, 1, A);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01 changed a moment ago, and what it is now is being recorded");
+    assert_string_equal(e.msg, "lx01 changed a moment ago, and its new state is being recorded");
     world_run(x, 2);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), 0);
     x->off[1] = true;

@@ -246,10 +246,10 @@ static void test_a_new_leader_changes_nothing(void **state)
     world_lead_anew(x);
     world_run(x, 20);
     world_says_nothing(x);
-    world_stands(x, 1, "unknown", "it has not said its fingerprint since this controller began");
+    world_stands(x, 1, "unknown", "it has not sent its fingerprint since this controller started");
     world_stands(x, 2, "drifted",
                  "it was drifted (kernel.release), and it is not proven that it is right again: "
-                 "it has not said its fingerprint since this controller began");
+                 "it has not sent its fingerprint since this controller started");
     world_open(x, 1, 12);
     world_run(x, 10);
     world_says(x, 1, 1, A);
@@ -365,7 +365,7 @@ static void test_a_reboot_hurts_no_work(void **state)
     x->work[2] = NULL;
     world_run(x, 10);
     assert_int_equal(watch_may_reboot(x->w, world_now(x), world_node(x, 2), boot, &e), -EAGAIN);
-    assert_string_equal(e.msg, "what runs on it is not known");
+    assert_string_equal(e.msg, "it is not known whether work runs on it");
     x->work[2] = "[]";
     world_run(x, 10);
     x->off[2] = true;
@@ -558,7 +558,7 @@ static void test_a_rollout_has_two_good_states_and_no_hurry(void **state)
     world_said(
         x,
         "alarm.rollout : the rolling update of class \"default\" is past its deadline: accept or revert it; "
-        "who is neither is judged again\n"
+        "nodes that match neither are judged again\n"
         "conform.overdue lx05\n"
         "alarm.drift lx05: the time to remedy the drift is over: counts as down\n");
     assert_int_equal(world_command(x, COMMAND_ROLLOUT_ACCEPT, "", "{\"class\":\"default\"}"), 0);

@@ -401,9 +401,9 @@ static void test_each_check_is_told_with_why_nothing_is_known(void **state)
     world_run(d->x, 200);
     watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), say_check, &t);
     assert_string_equal(
-        t.s, "space ok: \nmounts ok: \nstress unknown: it has said nothing on this boot\n"
-             "space unknown: what it said is out of date\nmounts unknown: what it said is out of date\n"
-             "stress unknown: it has said nothing on this boot\n");
+        t.s, "space ok: \nmounts ok: \nstress unknown: it has not reported on this boot\n"
+             "space unknown: its result is out of date\nmounts unknown: its result is out of date\n"
+             "stress unknown: it has not reported on this boot\n");
     clinic_destroy(d);
 }
 

@@ -463,8 +463,8 @@ static void test_mass_silence_raises_one_alarm(void **state)
         said(x),
         "120: node.late lx[01-02]: not heard of late; takes no new work\n"
         "120: node.late lx[03-04]: not heard of late; takes no new work\n"
-        "121: alarm.silence : 4 of 12 nodes are silent at once, more than 25 %: nobody is taken down "
-        "until it is fewer\n");
+        "121: alarm.silence : 4 of 12 nodes are silent at once, more than 25 %: no node is taken down "
+        "until fewer are\n");
     assert_true(watch_alarm(x->w, &silent, &all));
     assert_int_equal(silent, 4);
     assert_int_equal(all, 12);
@@ -574,7 +574,7 @@ static void test_a_power_command_asks_for_work(void **state)
     watch_scheduler(x->w, node(x, 1), WORK_IDLE, false);
     power(x, 1, "power.cycle", false, 0);
     assert_string_equal(power(x, 2, "power.reset", false, -EAGAIN),
-                        "what runs on it is not known, so work may; only a command with force goes through");
+                        "it is not known whether work runs on it; only a command with force goes through");
     cluster_put(x->c, "switch/stop", "{\"on\":true,\"by\":\"root\",\"at\":\"1\",\"why\":\"cooling\"}", NULL);
     assert_string_equal(power(x, 1, "power.on", true, -EBUSY), "everything is stopped: root: cooling");
     world_end(x);

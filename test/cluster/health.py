@@ -132,7 +132,7 @@ def test_a_remedy_that_disturbs_nobody_runs_while_the_node_is_in_service(world):
     c.wait_nodes('it works', ['n1'], State='BUSY')
     for n in ['n1', 'n2']:
         unmount(world, n)
-    wait('it was repaired', lambda: any('tend -> none: what was wrong is gone' in s for s in steps(c, 'n1')))
+    wait('it was repaired', lambda: any('tend -> none: the fault is gone' in s for s in steps(c, 'n1')))
     c.wait_nodes('it is in service, and its work runs', ['n1'], State='BUSY', Schedulable=True, Why='', Health='ok')
     equal([a['remedy'] for a in repair(c, 'n1')['attempts']], ['mount.scratch'], 'what was tried')
     check(all(t.startswith('tend') for t in steps(c, 'n1')[2:]), lambda: f'it was held: {steps(c, "n1")}')

@@ -240,7 +240,7 @@ def test_a_node_that_dies_before_it_said_what_runs_there(world):
     work.hang()
     unmount(world, 'n1')  # so that it does not get into service
     boots(world, agents, 'n1')
-    c.wait_nodes('it is heard, and what runs on it is not known', ['n1'], Liveness='live', Health='fatal', Work='unknown')
+    c.wait_nodes('it is heard, and it is not known whether work runs on it', ['n1'], Liveness='live', Health='fatal', Work='unknown')
     agents['n1'].process.kill()
     wait('its BMC was told', lambda: told(world, 'n1'))
     work.end()

@@ -182,7 +182,7 @@ def test_what_nodes_came_to_survives_kill_9(world):
     c, _ = ward(world, names, MaxTrials=100, checks=CHECKS + 'Check=disk Probe=bench.disk Path=/etc Size=1MiB '
                                                              'When=scheduled Deadline=20s Every=30d\n')
     said = wait('it is written down', lambda: [e['text'] for e in c.journal() if e['what'] == 'bench.measured'], 100)
-    equal(said, ['disk of class default: what 2 nodes came to'], 'what the journal says')
+    equal(said, ['disk of class default: the results of 2 nodes'], 'what the journal says')
     before = c.status()
     c.process.kill()
     c.start()

@@ -115,7 +115,7 @@ def test_what_the_user_lacks_is_said(world):
     equal(missing(c, **exec_at), '', 'what is missing before there is a state')
     c.start()
     equal(missing(c, **exec_at), '', 'what is missing when it runs')
-    contains(missing(c), 'what needs root: fettle-exec does not hear at /run/fettle-exec/socket', 'without a socket')
+    contains(missing(c), 'the part that needs root: fettle-exec does not hear at /run/fettle-exec/socket', 'without a socket')
     bmcs = world.path('bmc.conf')
     os.chmod(bmcs, 0o600)
     equal(missing(c, **exec_at), f'BmcConf: user {USER} may not read {bmcs}, which belongs to root\n', 'a file')

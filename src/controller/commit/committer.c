@@ -359,7 +359,7 @@ static void committer_pump(struct committer *k)
         return;
     }
     if (k->unsure) {
-        refuse_waiting(k, "the store cannot tell yet what became of the last change");
+        refuse_waiting(k, "the store does not know the outcome of the last change yet");
         return;
     }
     k->tidied = k->tidy && !(k->tidied && k->waiting);

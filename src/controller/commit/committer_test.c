@@ -676,7 +676,7 @@ static void test_what_stays_unknown_is_answered_as_that(void **state)
     has(log, "\"fettle journal\" shows it, if it was, when the store works again\n");
     assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0);
     ask(x, "b", COMMAND_DRAIN, "root", "lx001", "x");
-    assert_string_equal(wait_for(x, 1), "b: the store cannot tell yet what became of the last change\n");
+    assert_string_equal(wait_for(x, 1), "b: the store does not know the outcome of the last change yet\n");
     turn_until(x, "store fails\n"); /* asked again, in vain */
     text_clear(&x->log);
     sync_fails = 0;

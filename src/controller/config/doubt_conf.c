@@ -152,8 +152,8 @@ static void doubt_examination(struct config *c, const char *class)
     if (!longest) {
         text_printf(
             &why,
-            "is act, and class \"%s\" has no check with When=extensive: what is repaired there returns "
-            "unexamined",
+            "is act, and class \"%s\" has no check with When=extensive: its nodes return from a repair "
+            "without an examination",
             class);
         doubt_conf_doubt(c, &health, why.s, "");
     } else if (all.ns > limit.ns) {
@@ -313,7 +313,8 @@ static void doubt_helps(struct config *c, const struct place *p, const struct re
             text_printf(&strange, "%s%s", strange.len ? "," : "", r->helps.names[i]);
     if (strange.len)
         doubt_conf_doubt(
-            c, p, "has in Helps what is neither the name of a check nor the code of a finding: ", strange.s);
+            c, p,
+            "has a word in Helps that is neither the name of a check nor the code of a finding: ", strange.s);
 }
 
 /* A shell runs the script. A program that is named by its path can be checked. */

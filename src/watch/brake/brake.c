@@ -55,9 +55,8 @@ static int check_evidence(const struct watch *w, struct mono now, const struct m
     for (size_t i = 0; a && i < a->n_open; i++)
         if (incident_counts(&a->open[i]) && incident_shown(w, now, m, &a->open[i], remedy))
             return 0;
-    return remedy_wanted(w, now, m, remedy)
-               ? err_set(e, -EAGAIN, "nothing was seen a moment ago of what is wrong with it")
-               : err_set(e, -EBUSY, "what was wrong with it is over");
+    return remedy_wanted(w, now, m, remedy) ? err_set(e, -EAGAIN, "its fault was not seen a moment ago")
+                                            : err_set(e, -EBUSY, "its fault is over");
 }
 
 /* The conditions for anything that is done to m. */
@@ -97,7 +96,7 @@ int brake_end_work(const struct watch *w, struct mono now, const struct member *
     if (!incident_lost(w, now, m))
         return err_set(e, -EBUSY, "it is not lost any more");
     if (shared_holds(w, m))
-        return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
+        return err_set(e, -EAGAIN, "its fault has a cause that it shares with others");
     if (watch_observed(w, m)->scheduled != WORK_BUSY || !is_drained_there(w, m))
         return err_set(e, -EAGAIN, "the scheduler knows of no work on it, or did not drain it yet");
     return 0;
@@ -121,7 +120,7 @@ int brake_operate(struct watch *w, struct mono now, const struct member *m, cons
     if (remedy->dry)
         return err_set(e, -EBUSY, "the remedy is a dry run");
     if (shared_holds(w, m))
-        return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
+        return err_set(e, -EAGAIN, "its fault has a cause that it shares with others");
     if (!budget_allows(w, m, 0, &full))
         return err_set(e, -EAGAIN, "%s: %u of %u nodes are out, at most %u may be", full.scope, full.out,
                        full.nodes, full.limit);
@@ -164,7 +163,7 @@ static int may_operate(struct watch *w, struct mono now, const struct member *m,
     if (action.kind == ACTION_FORGET)
         return 0;
     if (r->approval == APPROVAL_WANTED)
-        return err_set(e, -EAGAIN, "nobody approved of it yet");
+        return err_set(e, -EAGAIN, "it is not approved yet");
     if (r->approval == APPROVAL_REFUSED)
         return err_set(e, -EBUSY, "it was refused");
     if (action.kind == ACTION_CHECK)
@@ -205,7 +204,7 @@ int watch_may_power(const struct watch *w, const struct member *m, const char *r
     if (work == WORK_BUSY)
         work_say(w, m, &says);
     return err_set(e, work == WORK_BUSY ? -EBUSY : -EAGAIN, "%s; only a command with force goes through",
-                   work == WORK_BUSY ? says.s : "what runs on it is not known, so work may");
+                   work == WORK_BUSY ? says.s : "it is not known whether work runs on it");
 }
 
 /* Asked right before the power is switched. */

@@ -76,7 +76,8 @@ static void count_surge(struct watch *w, struct mono now, const struct member *m
         return;
     CLEANUP_TEXT struct text t = {0};
     char window[32];
-    text_printf(&t, "%zu nodes would be isolated within %s: nobody is until a person lets go of the latch",
+    text_printf(&t,
+                "%zu nodes would be isolated within %s: none is isolated until a person releases the latch",
                 kept, span_human(p->limits.surge_window, window));
     w->surge->tripped = true;
     alarms_raise(&w->alarms, ALARM_SURGE, "", m->name, t.s, w->wall);
@@ -96,7 +97,7 @@ static void follow_latch(struct watch *w)
         alarms_raise(&w->alarms, ALARM_SURGE, "", "", held, w->wall);
     if (w->surge->latched && !held) {
         w->surge->n_surge = 0;
-        alarms_end(&w->alarms, ALARM_SURGE, "", "a person let go of the latch; nodes are isolated again");
+        alarms_end(&w->alarms, ALARM_SURGE, "", "a person released the latch; nodes are isolated again");
     }
     w->surge->latched = held != NULL;
 }

@@ -164,7 +164,7 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, d && k->proof == CONFORMANCE_UNKNOWN ? -EAGAIN : -EBUSY,
                        "it is not proven that it is drifted now");
     if (k->kind->base.result.worst < SEVERITY_MAJOR || d->severity < SEVERITY_MAJOR)
-        return err_set(e, -EBUSY, "what drifted is minor");
+        return err_set(e, -EBUSY, "its drift is minor");
     if (strcmp(d->boot, o->boot) != 0 || d->state != DRIFT_OPEN)
         return err_set(e, -EBUSY, "it was booted since its drift was found");
     if (!drained_for_drift(m))
@@ -176,7 +176,8 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return rc;
     if (watch_work(w, m) != WORK_IDLE)
         return err_set(e, -EAGAIN, "%s",
-                       watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
+                       watch_work(w, m) == WORK_BUSY ? "work runs on it"
+                                                     : "it is not known whether work runs on it");
     if (o->beat.liveness != LIVENESS_LIVE)
         return err_set(e, -EAGAIN, "it is not heard");
     if (drift_braked(w, m))
@@ -352,7 +353,7 @@ static void judge_rollout(struct watch *w, struct class_state *c)
     c->overrun = overrun;
     struct text t = {0};
     text_printf(&t, "the rolling update of class \"%s\" is %s", c->name,
-                overrun ? "past its deadline: accept or revert it; who is neither is judged again"
+                overrun ? "past its deadline: accept or revert it; nodes that match neither are judged again"
                         : "not past its deadline any more");
     class_alarm(w, ALARM_ROLLOUT, c, overrun, t.s);
     text_fini(&t);

@@ -245,14 +245,14 @@ static int gather_lies(struct watch *w, struct mono now, struct member *m, struc
 {
     struct known *k = known_of(w, m);
     char hex[FINGERPRINT_HEX + 1], name[FINGERPRINT_SHORT_BYTES];
-    err_set(e, -EBADMSG, "what it sent as the components of %s hashes to something else",
+    err_set(e, -EBADMSG, "the components that it sent for %s hash to something else",
             fingerprint_format(&k->kind->key.id, hex));
     if (!(k->flags & KNOWN_LIES)) {
         struct text t = {0};
         k->flags |= KNOWN_LIES;
         text_printf(&t,
                     "it claims the fingerprint %s, and the components that it sent for it hash to "
-                    "another: nothing of it is believed until it has shown a list that is right",
+                    "another: none of them is believed until it has shown a correct list",
                     fingerprint_list(&k->kind->key.id, name));
         alarms_raise(&w->alarms, ALARM_FINGERPRINT, m->name, m->name, t.s, w->wall);
         text_fini(&t);

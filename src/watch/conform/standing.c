@@ -76,9 +76,9 @@ static void explain_unproven(struct watch *w, struct mono now, const struct memb
 {
     char buf[32];
     if (!k->kind)
-        text_add(why, "it has not said its fingerprint since this controller began");
+        text_add(why, "it has not sent its fingerprint since this controller started");
     else if (k->flags & KNOWN_LIES)
-        text_add(why, "what it sent as its components does not hash to its fingerprint");
+        text_add(why, "the components that it sent do not hash to its fingerprint");
     else if (!(k->flags & KNOWN_VERIFIED))
         text_add(why, "its fingerprint has not been read since its last boot");
     else if (!conformity_fresh(w, now, k))
@@ -229,7 +229,7 @@ int watch_may_be_baseline(struct watch *w, struct mono now, const struct member 
     }
     if (m->seen != k->kind->listing) {
         w->conformity->known[m->id].spent = 0; /* a person waits for it, so there is no pause */
-        return err_set(e, -EBUSY, "%s changed a moment ago, and what it is now is being recorded", m->name);
+        return err_set(e, -EBUSY, "%s changed a moment ago, and its new state is being recorded", m->name);
     }
     return 0;
 }

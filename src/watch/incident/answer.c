@@ -230,10 +230,10 @@ static void answer_say(const struct watch *w, struct mono now, const struct memb
     if (!own) {
         verdict_cannot(&out->verdict, RESULT_UNKNOWN, "%s",
                        !was_said(v, i)     ? waits ? "it waits for idle nodes to run it with"
-                                                   : "it has said nothing on this boot"
+                                                   : "it has not reported on this boot"
                        : !watch_live(w, m) ? "the node is not heard"
                        : s && s->blind     ? s->text
-                                           : "what it said is out of date");
+                                           : "its result is out of date");
         return;
     }
     out->verdict.result = r;
@@ -287,7 +287,7 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
             continue;
         if (missing++ < 8)
             text_printf(why, "%s%s %s", why->len ? ", " : "", k->name,
-                        doubts                ? "is to forget what was said before"
+                        doubts                ? "is to forget its earlier results"
                         : r != RESULT_UNKNOWN ? result_name(r)
                         : was_said(v, i)      ? "unknown"
                                               : "has said nothing");

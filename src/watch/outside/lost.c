@@ -265,7 +265,7 @@ static void lost_describe(const struct watch *w, struct mono now, const struct m
     say_bmc(a, t);
     say_slurm(watch_observed(w, m), t);
     if (n.all)
-        text_printf(t, "; of %u neighbours %u are silent", n.all, n.silent);
+        text_printf(t, "; %u of %u neighbours are silent", n.silent, n.all);
     say_last(w, health_state_find(w, m), t);
     if (a->answered && *a->text)
         text_printf(t, "; the BMC's log ends with: %s", a->text);

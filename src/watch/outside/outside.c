@@ -216,7 +216,7 @@ int watch_event(struct watch *w, struct mono now, struct wall wall, struct membe
                 const struct verdict *v, struct span age, struct err *e)
 {
     if (!outside_is(w, check) || strlen(check) > CHECK_NAME_BYTES_MAX)
-        return err_set(e, -EINVAL, "\"%.60s\" is no check of somebody else's", check);
+        return err_set(e, -EINVAL, "\"%.60s\" is no check of another system", check);
     struct mono at = watch_observed_at(w, now), looked = {at.ns - age.ns};
     int rc = check_boot(w, now, m, age, e);
     if (rc < 0)
@@ -226,7 +226,7 @@ int watch_event(struct watch *w, struct mono now, struct wall wall, struct membe
     if (!x)
         return err_set(e, -ENOSPC, "node \"%s\" has %d such checks that are not well", m->name, OUTSIDE_MAX);
     if (x->told.ns && looked.ns < x->looked.ns)
-        return err_set(e, -ESTALE, "something newer was said of %s on node \"%s\"", check, m->name);
+        return err_set(e, -ESTALE, "there is a newer result of %s on node \"%s\"", check, m->name);
     outside_take(x, at, looked, v);
     health_heard(w, at, wall, m);
     return 0;
@@ -241,7 +241,7 @@ void outside_each(const struct watch *w, struct mono now, const struct member *m
         verdict_clear(&said->verdict);
         if (outside_now(w, now, m, x) != x->result) {
             verdict_cannot(&said->verdict, RESULT_UNKNOWN, "%s",
-                           watch_live(w, m) ? "what was said is out of date" : "the node is not heard");
+                           watch_live(w, m) ? "the result is out of date" : "the node is not heard");
         } else {
             said->verdict.result = x->result;
             snprintf(said->verdict.text, sizeof said->verdict.text, "%s", x->text);

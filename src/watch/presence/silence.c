@@ -292,8 +292,7 @@ void silence_end_sweep(struct watch *w)
     CLEANUP_TEXT struct text t = {0};
     if (w->silence->alarm)
         text_printf(
-            &t,
-            "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
+            &t, "%zu of %zu nodes are silent at once, more than %u %%: no node is taken down until fewer are",
             w->silence->quiet, w->silence->watched, w->policy.silent_share_percent);
     else
         text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", w->silence->quiet,

@@ -25,7 +25,7 @@
 static const char *needs_nobody(const struct turn *t)
 {
     if (t->r->shared)
-        return "what it waited for had a cause that it shared with others, and is over";
+        return "it waited for a cause that it shared with others, which is over";
     if (member_was_lost(t->m) && !recur_often(t->m, t->r->began, t->w->wall))
         return "it was lost, and is heard again";
     return NULL;

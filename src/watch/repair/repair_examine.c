@@ -50,7 +50,7 @@ static bool take_check(const struct turn *t)
     if (!over && operation_overdue(t->w, t->now, t->m, &o)) {
         bool begun = o.state == OPERATION_BEGUN;
         operation_end(t->w, t->now, t->m, &o, begun ? OPERATION_UNKNOWN : OPERATION_REFUSED,
-                      begun ? "nobody said what came of it" : "nobody began it in time");
+                      begun ? "its outcome was not reported" : "it was not begun in time");
     }
     if (o.state == OPERATION_REFUSED)
         note_refusal(t, &o);

@@ -23,7 +23,7 @@ static bool gone_by_itself(const struct turn *t)
     CLEANUP_TEXT struct text why = {0};
     const struct incident *often = recur_often(t->m, t->r->began, t->w->wall);
     if (!often)
-        return turn_to_step(t, (struct move){0}, STEP_PROVISION, "what was wrong is gone");
+        return turn_to_step(t, (struct move){0}, STEP_PROVISION, "the fault is gone");
     text_printf(&why, "%s%s%s comes and goes", fault_of(often->findings[0].check, &often->findings[0].f),
                 *often->group ? " " : "", often->group);
     return turn_to_step(t, (struct move){0}, STEP_QUEUE, why.s);

@@ -78,11 +78,12 @@ static bool begin_operation(const struct turn *t)
         return false;
     else if (!remedy_wanted(t->w, t->now, t->m, remedy))
         return incidents_open(t->m)
-                   ? choose_anew(t, "what it was to be replaced for is gone, and something else is wrong")
-                   : turn_on_the_way(t, v, "what was wrong is gone");
+                   ? choose_anew(
+                         t, "the fault for which it was to be replaced is gone, and there is another one")
+                   : turn_on_the_way(t, v, "the fault is gone");
     else if (found_by_another(t))
         return turn_to_step(t, v, turn_has_extensive(t) ? STEP_EXAMINE : STEP_QUEUE,
-                            "what was found has to be found again");
+                            "the finding has to be found again");
     return rc == 0;
 }
 
@@ -128,7 +129,7 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
     if (v.restarted && member_restarts(t->m))
         return turn_on_the_way(t, v, "it was booted meanwhile");
     if (!incidents_open(t->m) && o->state == OPERATION_REFUSED && !member_restarts(t->m))
-        return turn_on_the_way(t, v, "what was wrong is gone");
+        return turn_on_the_way(t, v, "the fault is gone");
     if (refused && repair_remedy_refusals(t->r) >= REFUSALS_MAX) {
         CLEANUP_TEXT struct text said = {0};
         text_printf(&said, "nothing was done %d times in a row: %.256s", REFUSALS_MAX, v.attempt);
@@ -169,7 +170,7 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
             operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN,
                           "it did not come back in the time that this takes");
         else if (overdue)
-            operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN, "nobody said what came of it");
+            operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN, "its outcome was not reported");
         return t->v->asked;
     case OPERATION_DONE:
         if (!boots || back)
@@ -178,7 +179,7 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
     case OPERATION_UNKNOWN:
         if (boots && back)
             return carried_out(t, o);
-        return not_carried_out(t, o, "what came of it is not known");
+        return not_carried_out(t, o, "its outcome is not known");
     case OPERATION_FAILED:
     case OPERATION_REFUSED: return not_carried_out(t, o, "not carried out");
     case OPERATION_STATES: break;

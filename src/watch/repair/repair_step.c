@@ -135,10 +135,10 @@ bool turn_by_choice(const struct turn *t, struct move v)
     if (is_hardware(t->m))
         v.problem = "hardware_problem";
     if (c->waits && !t->late && lost_work_unsaid(t->w, t->now, t->m))
-        return turn_to_step(
-            t, v, STEP_QUEUE,
-            "it is not heard, and what runs on it is not known: its agent had not said so, and no "
-            "scheduler can");
+        return turn_to_step(t, v, STEP_QUEUE,
+                            "it is not heard, and it is not known whether work runs on it: its agent had not "
+                            "reported that, and no "
+                            "scheduler can");
     if (c->waits && !t->late)
         return false; /* the work will end, so no person is needed yet */
     if (!c->chosen)

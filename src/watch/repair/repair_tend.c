@@ -42,7 +42,7 @@ static bool take_tended(const struct turn *t, struct move *v, char said[static R
     if (o.state == OPERATION_BEGUN) {
         over = false;
         if (overdue)
-            operation_end(t->w, t->now, t->m, &o, OPERATION_UNKNOWN, "nobody said what came of it");
+            operation_end(t->w, t->now, t->m, &o, OPERATION_UNKNOWN, "its outcome was not reported");
     }
     snprintf(said, REASON_BYTES_MAX + 1, "%s",
              waits                       ? "nobody carried it out"
@@ -100,7 +100,7 @@ bool step_tend(const struct turn *t)
         return tend_begins(t);
     const struct remedy *remedy = turn_remedy(t);
     if (!remedy || !remedy_wanted(t->w, t->now, t->m, remedy))
-        return tend_ends(t, v, "what was wrong is gone");
+        return tend_ends(t, v, "the fault is gone");
     if (is_asked_again(t) && !t->late)
         return false;
     return tend_ends(t, v, "it did not help");

@@ -92,9 +92,9 @@ static const char *trial_stopped(const struct watch *w, struct mono now, const s
         return e->msg;
     unsigned when = CHECK_SCHEDULED | (t->examines ? CHECK_EXTENSIVE : 0);
     if (!k || !(k->when & when) || k->group != t->group)
-        return "the check is not what it was any more";
+        return "the check was changed";
     if (t->examines && t->seats[0].state >= SEAT_OVER)
-        return "who was examined takes part no more";
+        return "the examined node takes part no more";
     if (w->trials->yield.ns && w->trials->yield.ns >= t->began.ns)
         return "its room is needed for a node that is ill";
     return NULL;
