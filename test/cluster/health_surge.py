@@ -15,7 +15,7 @@ REMEDY = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is there, and on
 
 
 def out(c, names):
-    """Who was taken out of service."""
+    """The nodes that were taken out of service."""
     table = c.table('Name,Lifecycle')
     return [n for n in names if table[n]['Lifecycle'] != 'available']
 

@@ -223,7 +223,7 @@ def test_a_person_has_nodes_run_it_together(world):
 
 def test_a_bad_node_of_a_pair_is_named(world):
     c, _ = trial_ward(world, PAIRS, check='pair', more='Group=2', begin=False)
-    # Whoever runs it with n3 fails, too: they cannot know whose fault it is.
+    # Each node that runs the check with n3 fails, too, and cannot know whose fault it is.
     for n in PAIRS:
         does(world, n, f'case ",$FETTLE_NODES," in *,n3,*) {FAILS.strip()};; esac\n')
     go(c)

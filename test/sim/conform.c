@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What nodes are made of: a few variants that they change between, agents that say so and send lists
- * when they are asked, a person who accepts, rolls out and approves, and a driver that reboots. Beside
- * it a naive opinion of what is proven, component by component, from what this controller was told:
+ * The components of nodes: a few variants between which they change, agents that report them and send lists
+ * when they are asked, a person who accepts, rolls out and approves, and a driver that reboots. Beside it a
+ * naive opinion of what is proven, component by component, from the reports that this controller got:
  *
- *   a  drift is found, persists or is overdue only where it is proven, and no node is rebooted but a
- *      drained, idle one                                      check_conform_proposal, conform_tick
- *   b  drift ends only where it is proven that it is gone     check_conform_proposal
- *   c  a sensitive node, and one that was overdue, is released by a person alone   check_release
- *   d  who is drifted is recorded in the end, and who is right again is not; a sensitive node that is
+ *   a  drift is found, persists or is overdue only when it is proven, and only a drained, idle node is
+ *      rebooted                                               check_conform_proposal, conform_tick
+ *   b  drift ends only when it is proven that it is gone      check_conform_proposal
+ *   c  only a person releases a sensitive node, or one that was overdue            check_release
+ *   d  a drifted node is recorded in the end, and a node that is right again is not; a sensitive node that is
  *      drifted is held in the end, whenever it became sensitive                   check_conform
  *   f  a drifted node of a class that excludes is held in the end, and while most of the class drift, or an
  *      update rolls, no further one is         check_conform, check_release
- *   e  rows for placing and what is shown say no more than what is proven          check_conform
+ *   e  rows for placing, and the shown state, say no more than what is proven      check_conform
  */
 #include "sim.h"
 

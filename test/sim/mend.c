@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariants of health and repair, against what is true and what this controller was told.
+ * The invariants of health and repair, compared with the truth and with the reports that this controller got.
  *
- *   4  a person's word stays: what he drained, set aside, stopped or has to approve, and what he took of
- *      the work queue                                                                 mend_after
- *   5  nothing is done to a node but from fresh evidence of its present boot, without work, with the
- *      approval that is wanted, unstopped                                             mend_may
+ *   4  a person's decision stays: a drain, a node set aside, a stop, an approval that is required, a node
+ *      taken from the work queue                                                      mend_after
+ *   5  an operation on a node needs fresh evidence of its present boot, no work, the required approval,
+ *      and no stop                                                                    mend_may
  *   6  budgets, the latch and the switch                               mend_proposal, mend_after
  *   7  attempts for a fault, and within a week                              mend_after, mend_may
  *   8  back in service only with every check passed on the present boot, and the extensive ones on this
  *      machine after the last remedy that was carried out on it, whoever had the name meanwhile, and no
  *      examination that was broken off is owed                                      mend_proposal
- *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
- *   8  and new work lands only where that was so once on the present boot                     mend_fit
+ *   9  a node is isolated only for a finding that it reported on this boot            mend_proposal
+ *   8  and new work lands only on a node of which 8 was true once on the present boot         mend_fit
  *  14  the scheduler is asked to end the work on a lost node only where its class says so, when it has the
  *      drain, and once in a step                                                                mend_may
- *  17  no boot that Fettle asked for is a finding, and none of a node that a person holds    mend_proposal
+ *  17  a boot that Fettle asked for is no finding, nor is one of a node that a person holds  mend_proposal
  *  17  a node that booted by itself twice within a day takes no work                              mend_fit
- *   nobody goes from step to step without that anything new was observed of him           check_round
+ *   a node goes from step to step only when something new was observed about it           check_round
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
- *   a remedy in service disturbs nobody, changes nothing of the node, and waits for nobody's word to end
+ *   a remedy in service disturbs no work, changes nothing else of the node, and ends without a person
  *                                                                               check_tended, mend_may
  *   the tally counts what the attempts say that it counts                                      check_tally
  *   the restart that a maintenance event asks for is done once, and only while no work runs  mend_may
- *  18  what a person put right is closed by that word, and found again by later looks alone; what is left
- *      keeps the node in the queue, and nothing else does       check_answer, check_found_anew
- *   in the end everybody is back                                                      mend_all_well
+ *  18  findings that a person repaired are closed by that report, and found again only by later results;
+ *      the remaining ones, and nothing else, keep the node in the queue  check_answer, check_found_anew
+ *   in the end every node is back                                                     mend_all_well
  */
 #include "sim.h"
 

@@ -15,20 +15,20 @@
  * agents, collectors, the network) and a model of the store. One seed is one history. A step is one
  * tick of the controller, 100 ms.
  *
- *   fleet    what nodes and the network do; ground truth of who is at fault
+ *   fleet    nodes, agents and the network; the truth about each fault
  *   shell    the controller around the decisions: sessions, shares, proposals (as src/controller does)
- *   agreed   the store, commits that take time, fail, or are durable before anybody hears of them;
- *            and a second, naive opinion of what each command should come to
+ *   agreed   the store, with commits that take time, fail, or are durable before they are answered;
+ *            and a second, naive opinion of the result of each command
  *   checks   the invariants, after every step; each alarm that begins ends by an alarm.over of its own (15)
- *   conform  what nodes are made of, and what follows
- *   ill      what is wrong with nodes, what their checks say of it, the scheduler
- *   repair   who carries out operations, and what people say in a repair
+ *   conform  the components of nodes, and what follows from them
+ *   ill      the faults of nodes, the results of their checks, the scheduler
+ *   repair   the parties that carry out operations, and the commands of people in a repair
  *   mend     the invariants of health and repair
  *   held     people who hold nodes in the scheduler
  *   lost     nodes that stay silent, and their BMCs
- *   machine  which machine stands under a name, and who swaps it
+ *   machine  which machine has a name, and swaps
  *
- * Whom a node reports to: CONTROLLER or the index of a collector.
+ * A node reports to CONTROLLER or to the index of a collector.
  */
 
 enum {
