@@ -553,7 +553,7 @@ static const char *power(const struct world *x, int i, const char *run, bool for
     return e.msg;
 }
 
-/* A person's power command asks what runs, whoever can say so; and the switch alone stops what is forced. */
+/* A power command of a person needs to know whether work runs; only the switch stops a forced one. */
 static void test_a_power_command_asks_for_work(void **state)
 {
     struct world *x = world(2);

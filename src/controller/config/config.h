@@ -45,7 +45,7 @@ struct config {
     struct {
         char host[256]; /* "" for none */
         uint16_t port;
-        struct hostlist topics; /* the events that are published */
+        struct hostlist topics; /* the topics of incoming events */
     } mqtt;
     struct checks *checks;         /* never NULL; empty when health is off */
     struct remedies *remedies;     /* likewise */

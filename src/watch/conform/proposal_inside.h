@@ -11,7 +11,7 @@
  * w->proposals.
  */
 
-/* Nodes for whom one command is to be proposed at the end of the sweep. */
+/* Nodes for which one command is to be proposed at the end of the sweep. */
 struct group {
     struct group_key {
         uint16_t command;
