@@ -8,7 +8,7 @@ import traceback
 
 
 def status_of(part):
-    """What the process of a part ends with."""
+    """The end of the process of a part."""
     try:
         return part() or 0
     except SystemExit as e:

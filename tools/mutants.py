@@ -17,7 +17,7 @@ TRUTH = re.compile(r"(?<=return )(?:true|false)(?=;)")
 RESULT = re.compile(r"(?<=return )(?!true|false|NULL|0;|-?\d+;)[^;\n]+(?=;)")
 STATEMENT = re.compile(r"(?<=^ )[ ]*(?!return|else|if|for|while|case|default|do|goto)[a-z_][\w.\[\]]*(?:->[\w.\[\]]+)*"
                        r"(?:\([^\n]*\)| [-+|&]?= [^\n]*|\+\+|--);$", re.MULTILINE)
-# What a test cannot see, or only by its words: contracts, the log, sizes of arrays, the empty initializer.
+# Places that a test cannot see, or only by their words: contracts, the log, sizes of arrays, the empty initializer.
 UNSEEN = re.compile(r"\bassert\(|\blog_\w+\(|\{0\}|^\s+(?:static |const )*(?:struct \w+|char|int|unsigned|u?int\d+_t|size_t)"
                     r"[ *]+\w+\[\d*\][^=]*;$")
 

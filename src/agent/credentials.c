@@ -161,7 +161,7 @@ void credentials_take_least(struct credentials *c, const json_t *least)
 {
     struct err why = {0};
     if (least && least_take(c->least, least, on_ended, c, &why) < 0)
-        log_warn("which certificates have ended is not all understood: %s", why.msg);
+        log_warn("the list of ended certificates is not understood in full: %s", why.msg);
 }
 
 /* --- renewal ---------------------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ static void checklist_begin(struct duties *d)
     CLEANUP_FREE char *body = NULL;
     int r = checklist_load(s->home, s->root, s->node, &list, &body, &e);
     if (r && r != -ENOENT)
-        log_error("nothing is checked until a controller says what: %s", e.msg);
+        log_error("no check runs until a controller sends the list of checks: %s", e.msg);
     if (r)
         return;
     if (body)

@@ -136,7 +136,7 @@ static int main_usage(const char *what, const char *word)
 {
     if (what)
         fprintf(stderr, "fettle-agent: %s%s\n", what, word);
-    fputs("\"fettle-agent --help\" says what there is\n", stderr);
+    fputs("\"fettle-agent --help\" lists the options\n", stderr);
     return EXIT_USAGE;
 }
 

@@ -283,7 +283,7 @@ static int parse_revoke(const json_t *o, struct ask *a, struct err *e)
         return err_set(e, -EINVAL, "either \"nodes\" or \"holder\" is needed%s", nodes ? ", not both" : "");
     int rc = nodes ? take_nodes(o, a, e) : take_plain(o, "holder", VALUE_BYTES_MAX, &a->name, e);
     if (rc == 0 && nodes && json_object_get(o, "serial"))
-        return err_set(e, -EINVAL, "\"serial\" is for a \"holder\": of nodes every certificate is revoked");
+        return err_set(e, -EINVAL, "\"serial\" needs a \"holder\": for nodes every certificate is revoked");
     if (rc == 0 && json_object_get(o, "serial"))
         rc = take_serial(o, a, e);
     return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
@@ -420,7 +420,7 @@ static int take_finding(const json_t *o, struct ask_finding *out, struct err *e)
     static const char *const keys[] = {"fault", "device"};
     const char *fault, *device = NULL;
     if (!json_is_object(o))
-        return err_set(e, -EINVAL, "\"findings\" holds what is no object");
+        return err_set(e, -EINVAL, "\"findings\" has an entry that is no object");
     int rc = json_only_keys(o, keys, 2, e);
     if (rc == 0)
         rc = want_string(o, "fault", &fault, e);

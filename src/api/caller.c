@@ -69,7 +69,7 @@ int caller_may(const struct caller *c, enum right want, const struct api_policy 
         return 0;
     const char *need = need_of(want, p);
     if (is_nobody(c))
-        return err_set(e, -EPERM, "nobody is known by this connection; %s", need);
+        return err_set(e, -EPERM, "this connection identifies nobody; %s", need);
     if (c->local)
         return err_set(e, -EACCES, "uid %u may not do this; %s", (unsigned)c->uid, need);
     const char *name = c->identity.name;

@@ -97,7 +97,7 @@ static const struct row {
     {ANY, THRESHOLD, 0x9, {RESULT_WARN, "a sensor rose above its critical limit", true}},
     {ANY, THRESHOLD, 0xb, {RESULT_DEGRADED, "a sensor rose above its last limit", true}},
     {ANY, REDUNDANCY, 0x1, {RESULT_WARN, "redundancy is lost", true}},
-    {ANY, REDUNDANCY, 0x5, {RESULT_DEGRADED, "what is left is not enough to run", true}},
+    {ANY, REDUNDANCY, 0x5, {RESULT_DEGRADED, "the rest is not enough to run", true}},
     {PROCESSOR, SPECIFIC, 0x0, {RESULT_FATAL, "a processor stopped with an internal error", false}},
     {PROCESSOR, SPECIFIC, 0x1, {RESULT_FATAL, "a processor was switched off by heat", false}},
     {PROCESSOR, SPECIFIC, 0x2, {RESULT_FATAL, "a processor failed its own test", false}},

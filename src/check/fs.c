@@ -123,7 +123,7 @@ static const char *write_and_read(int fd)
     errno = EIO;
     if (pread(fd, back, sizeof back, 0) != (ssize_t)sizeof back)
         return "read";
-    return memcmp(bytes, back, sizeof back) == 0 ? NULL : "what was read is not what was written";
+    return memcmp(bytes, back, sizeof back) == 0 ? NULL : "the data read back differ from the data written";
 }
 
 /* The file has no name as soon as it exists, so that nothing is left when this is killed. */

@@ -90,7 +90,7 @@ void judge_KERNEL_CRASH(struct look *l, const char *facts, struct verdict *v)
     uint64_t n = 0, kept = 0;
     bool any = fact_u64(facts, "crashes", &n);
     if (!fact_u64(facts, "kept", &kept) && !any)
-        verdict_cannot(v, RESULT_UNKNOWN, "what crashes left is not understood");
+        verdict_cannot(v, RESULT_UNKNOWN, "the records of crashes are not understood");
     if (kept > 0)
         verdict_add(v, RESULT_INFO, "kernel", "",
                     "%" PRIu64 " records of crashes lie in /sys/fs/pstore, and %" PRIu64

@@ -334,7 +334,7 @@ static const struct {
     unsigned most; /* percent of ten minutes; beyond 100: never */
 } violations[] = {{"power", "Power", "its power limit", 101},
                   {"heat", "Share", "heat", 10},
-                  {"board", "Share", "what its board may draw", 10},
+                  {"board", "Share", "the power limit of its board", 10},
                   {"reliability", "Share", "its reliability voltage", 10}};
 
 static void judge_power(struct look *l, const struct gpu_line *line, struct verdict *v)

@@ -272,7 +272,7 @@ static void test_power(void **state)
     t->now_s += 600;
     expect(t, "power", "violation_thermal=!3 violation_board=1", "ok");
     expect(t, "power", "violation_thermal=!3 1.violation_board=66000000001",
-           "warn gpu 0000:28:00: its clocks were kept down by what its board may draw for 66 s of ten "
+           "warn gpu 0000:28:00: its clocks were kept down by the power limit of its board for 66 s of ten "
            "minutes, of at "
            "most 10 %");
     expect(t, "power", "violation_power=!3 violation_thermal=!3 violation_board=!3 violation_reliability=!3",

@@ -71,7 +71,7 @@ void judge_AGENT(struct look *l, const char *facts, struct verdict *v)
         return;
     words_of(fact_find(facts, "files", &line) ? line.value : "", &w);
     if (!fact_u64(facts, "memory", &kib) || !word_u64(&w, 0, &files) || !word_u64(&w, 1, &may)) {
-        verdict_cannot(v, RESULT_UNKNOWN, "what the agent uses is not understood");
+        verdict_cannot(v, RESULT_UNKNOWN, "the agent's use of memory and files is not understood");
         return;
     }
     if (kib > most / 1024)

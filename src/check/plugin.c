@@ -239,7 +239,7 @@ void judge_TOOL(struct look *l, const char *facts, struct verdict *v)
     if (!ended && !s.wrong && !s.bad) {
         verdict_cannot(v, RESULT_UNKNOWN, "%s%s%s",
                        fact_find(facts, "unknown", &why) ? why.value : "no exit status",
-                       *s.last ? "; the last that it said: " : "", s.last);
+                       *s.last ? "; its last output: " : "", s.last);
         return;
     }
     tool_judge(&s, &end, v);

@@ -229,7 +229,8 @@ static void judge_journal(const char *name, int64_t looks, struct verdict *v)
         return;
     snprintf(device, sizeof device, "disk %s", disk);
     verdict_add(v, RESULT_FATAL, device, "disk.hung",
-                "it does not answer: what writes its journal has waited in %" PRId64 " looks in a row",
+                "it does not answer: the process that writes its journal has waited in %" PRId64
+                " looks in a row",
                 looks);
 }
 

@@ -244,7 +244,7 @@ static void test_meanings(void **state)
         {0x0d, 0x6f, 0x1, "degraded bmc 0x01: a drive failed"},
         {0x13, 0x6f, 0xa, "fatal bmc 0x01: a fatal bus error"},
         {0x13, 0x70, 0xa, "ok"}, /* its maker's own */
-        {0x0c, 0x0b, 0x5, "degraded bmc 0x01: what is left is not enough to run"},
+        {0x0c, 0x0b, 0x5, "degraded bmc 0x01: the rest is not enough to run"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct bmc *b = start(*state);

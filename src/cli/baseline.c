@@ -221,11 +221,11 @@ int baseline_revert(struct call *c, struct err *e)
                   &why, e);
     if (r < 0)
         return r;
-    text_printf(&done, "%s: the baseline is version %s, which says what ", c->args[0], version_after(answer));
+    text_printf(&done, "%s: the baseline is version %s, which equals ", c->args[0], version_after(answer));
     if (version)
-        text_printf(&done, "version %u says", version);
+        text_printf(&done, "version %u", version);
     else
-        text_add(&done, "the one before said");
+        text_add(&done, "the one before");
     return report_change(c, answer, "", done.s);
 }
 

@@ -139,7 +139,7 @@ static void write_elsewhere(struct text *out, const struct fettle_value *elsewhe
 static void write_doings(struct text *out, const struct fettle_value *s)
 {
     static const char *const modes[][2] = {{"off", "off: no checks run"},
-                                           {"observe", "observe: what is wrong is recorded, nothing follows"},
+                                           {"observe", "observe: faults are recorded, nothing follows"},
                                            {"act", "act: bad nodes are drained, repaired and returned"}};
     const char *mode = fettle_get_text(s, "mode");
     for (size_t i = 0; mode && i < sizeof modes / sizeof *modes; i++)

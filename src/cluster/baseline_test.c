@@ -58,7 +58,7 @@ static void test_a_baseline_is_accepted_from_a_node(void **state)
 static void test_what_accept_refuses(void **state)
 {
     struct world *w = *state;
-    assert_string_equal(ACCEPT("lx01"), "node \"lx01\" has not said yet what it is");
+    assert_string_equal(ACCEPT("lx01"), "node \"lx01\" has not sent its fingerprint yet");
     assert_int_equal(world_rc(), -EBUSY);
     world_seen(w, "lx01", "U");
     assert_string_equal(ACCEPT("lx01"),
@@ -71,7 +71,7 @@ static void test_what_accept_refuses(void **state)
     assert_string_equal(ACCEPT("lx02"),
                         "the components of node \"lx02\" (list_001122334455) are not known yet");
     assert_string_equal(ACCEPT("lx09"), "no node \"lx09\"");
-    assert_string_equal(ACCEPT("lx[01-02]"), "one node shows what is right, not 2");
+    assert_string_equal(ACCEPT("lx[01-02]"), "name one node that shows the new state, not 2");
     cluster_meet(w->c, "stray");
     assert_string_equal(ACCEPT("stray"), "node \"stray\" is in no configuration file");
     assert_string_equal(world_ask(w, COMMAND_BASELINE_ACCEPT, "root", "lx01", NULL, "a\nb"),
@@ -223,9 +223,9 @@ static void test_what_start_refuses(void **state)
     assert_string_equal(START("lx02", "{\"class\":\"gpu\",\"node\":\"lx06\",\"deadline\":\"9000\"}"),
                         "node \"lx06\" is of class default, not gpu");
     assert_string_equal(START("lx02", "{\"class\":\"gpu\",\"node\":\"lx04\",\"deadline\":\"9000\"}"),
-                        "node \"lx04\" has not said yet what it is");
+                        "node \"lx04\" has not sent its fingerprint yet");
     assert_string_equal(START("lx02", "{\"class\":\"gpu\",\"node\":\"lx01\",\"deadline\":\"9000\"}"),
-                        "the rollout leads to what the baseline says already");
+                        "the rollout leads to the state that the baseline has already");
     assert_string_equal(START("lx02", "{\"class\":\"gpu\",\"version\":2,\"deadline\":\"9000\"}"),
                         "class gpu has no version 2; it has 1 to 1");
     assert_null(cluster_baseline(w->c, "gpu")->rollout);

@@ -149,7 +149,7 @@ static void test_damaged_records_are_refused_with_words(void **state)
         {"seen/lx01", "{\"fingerprint\":\"AB\"}", "fingerprint: \"AB\" is no fingerprint"},
         {"seen/lx01", "{\"fingerprint\":" FP ",\"since\":\"1\"}", "\"history\" is no array"},
         {"seen/lx01", "{\"fingerprint\":" FP ",\"since\":\"1\",\"history\":[7]}",
-         "history 1: what was seen before is no object"},
+         "history 1: an entry of the history is no object"},
         {"seen/lx01", "{\"fingerprint\":" FP ",\"since\":\"1\",\"history\":[],\"hystory\":1}",
          "unknown key \"hystory\"; the nearest known is \"history\""},
         {"drift/lx01",

@@ -38,7 +38,7 @@ static void test_each_node_counts_with_its_last_value_the_latest_first(void **st
 {
     struct world *w = *state;
     const char *said = measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':1000,'latency ns':80}");
-    assert_non_null(strstr(said, "ram of class gpu: what 1 node came to"));
+    assert_non_null(strstr(said, "ram of class gpu: the results of 1 node"));
     assert_string_equal(known(w, "ram"), "lx01 1000");
     measured(w, "ram", "1f", "'lx02':{'bandwidth MB/s':5},'lx03':{'bandwidth MB/s':6}");
     measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':2000}");

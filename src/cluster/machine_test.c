@@ -80,7 +80,7 @@ static void test_it_is_written_down_once(void **state)
                              "{'machines':{'lx01':{'machine':'serial AAA'},'lx02':{'machine':'board BBB'}}}");
     assert_non_null(
         strstr(said, "machine/lx01 = {\"machine\":\"serial AAA\",\"since\":\"2000\",\"before\":[]}"));
-    assert_non_null(strstr(said, "lx[01-02]: what tells the machine from another is known"));
+    assert_non_null(strstr(said, "lx[01-02]: the identity of the machine is known"));
     assert_string_equal(known(w, "lx01", "{'machines':{'lx01':{'machine':'serial AAA'}}}"), "nothing");
     /* that it is another one is not said in this way; that the same has a surer name is */
     assert_string_equal(known(w, "lx01", "{'machines':{'lx01':{'machine':'serial CCC'}}}"), "nothing");

@@ -568,7 +568,7 @@ static void test_what_is_begun_holds_the_step(void **state)
     struct world *w = *state;
     remedy(w, true);
     assert_string_equal(move(w, MOVE("remedy", "queue", "")),
-                        "what is done to node \"lx01\" has begun, and its end is not known yet");
+                        "an operation on node \"lx01\" has begun, and its end is not known yet");
     assert_int_equal(world_rc(), -EBUSY);
     hand(w, "manual_drain");
     assert_int_equal(world_rc(), -EBUSY);
@@ -587,7 +587,7 @@ static void test_a_person_ends_what_is_begun(void **state)
     w->at = 5000;
     assert_non_null(strstr(hand(w, "quarantine"), "lx01: remedy -> quarantine: new cable\n"));
     assert_string_equal(world_record(w, "effect/operate.lx01"), "none");
-    assert_string_equal(last_attempt(w)->text, "given up when it had begun: what came of it is not known");
+    assert_string_equal(last_attempt(w)->text, "given up when it had begun: its outcome is not known");
     assert_int_equal(last_attempt(w)->verdict, '0');
     assert_int_equal(last_attempt(w)->ended.ns, 5000);
     assert_string_equal(effect(w, "{'state':'done','text':''}"), "nothing");

@@ -170,12 +170,12 @@ static const struct {
      "machine/lx01 = {'machine':'serial DDD','since':'7000','before':[{'machine':'serial AAA','unt"
      "il':'7000'}]}\n"
      "machine/lx02 = {'machine':'serial CCC','since':'5000','before':[]}\n"
-     "lx[01-02]: what tells the machine from another is known\n"},
+     "lx[01-02]: the identity of the machine is known\n"},
     {COMMAND_BMC, "fettled", "lx[01-02]", NULL, NULL,
      "{'bmcs':{'lx01':null,'lx02':{'components':{'redfish.bmc':'2.2'}}}}",
      "bmc/lx01 = gone\n"
      "bmc/lx02 = {'components':{'redfish.bmc':'2.2'}}\n"
-     "lx[01-02]: what the BMC tells of its firmware\n"},
+     "lx[01-02]: the firmware versions that the BMC reports\n"},
     {COMMAND_SET, "ann", "lx[04-05]", NULL, NULL, "{'CPUs':'4','Xname':null}",
      "edit/lx04 = {'set':{'CPUs':'4'},'by':'ann','at':'5000'}\n"
      "edit/lx05 = {'set':{'CPUs':'4'},'by':'ann','at':'5000'}\n"

@@ -83,7 +83,7 @@ static void read_lines(struct contacts *c, const char *path, void (*take)(struct
     CLEANUP_FREE char *line = NULL;
     size_t size = 0;
     if (!f && errno != ENOENT)
-        log_warn("%s: %s; what was known of nodes before is not known", path, strerror(errno));
+        log_warn("%s: %s; the earlier state of nodes is not known", path, strerror(errno));
     while (f && getline(&line, &size, f) > 0 && size <= LINE_BYTES_MAX)
         take(c, line);
     if (f)
@@ -203,7 +203,7 @@ static void contacts_written(struct contacts *c)
     free(STEAL(c->all));
     c->n_inventories = 0;
     if (c->why.code && !c->complained)
-        log_warn("what is known of nodes is not kept: %s", c->why.msg);
+        log_warn("the state of nodes is not kept: %s", c->why.msg);
     c->complained = c->why.code != 0;
     c->writing = false;
 }

@@ -16,7 +16,7 @@ static void note_lag(struct controller *c, struct mono now)
 {
     double ms = (double)(mono_sub(now, c->last_tick).ns - span_ms(WATCH_TICK_MS).ns) / 1e6;
     if (ms > 1000)
-        log_warn("the loop stood still for %.0f ms; nobody is judged for that time", ms);
+        log_warn("the loop stood still for %.0f ms; that time does not count as silence", ms);
     c->last_tick = now;
 }
 

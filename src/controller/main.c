@@ -134,7 +134,7 @@ int main(int argc, char **argv)
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "fettled: what is \"%s\"?\n%s", argv[optind], usage);
+        fprintf(stderr, "fettled: unknown argument \"%s\"\n%s", argv[optind], usage);
         return 2;
     }
     const char *exec = getenv("FETTLE_EXEC");

@@ -112,7 +112,7 @@ static void check_exec(const struct own_user *a)
 {
     struct err e = {0};
     if (a->exec && program_try_exec(a->exec, &e) < 0)
-        fprintf(a->out, "what needs root: %s\n", e.msg);
+        fprintf(a->out, "the part that needs root: %s\n", e.msg);
 }
 
 static void check_all(struct own_user *a)
@@ -166,10 +166,10 @@ static bool own_user_find(struct own_user *a, struct text *out)
     if (a->uid == 0 && strcmp(a->state, STATE_DIRECTORY) == 0) {
         const struct passwd *p = getpwnam(service_user);
         if (!p)
-            text_printf(
-                out,
-                "there is no user %s, who fettled.service is; \"systemd-sysusers fettled.conf\" makes it\n",
-                service_user);
+            text_printf(out,
+                        "there is no user %s, under which fettled.service runs; \"systemd-sysusers "
+                        "fettled.conf\" makes it\n",
+                        service_user);
         a->uid = p ? p->pw_uid : 0;
         a->gid = p ? p->pw_gid : 0;
     }
@@ -185,5 +185,6 @@ void own_user_check(const struct config *c, const char *state, const char *exec,
     if (geteuid() == 0 || geteuid() == a.uid)
         check_in_child(&a, out);
     else
-        text_printf(out, "the state: %s belongs to user %s, whom only root can check for\n", state, a.name);
+        text_printf(out, "the state: %s belongs to user %s, and only root can check for this user\n", state,
+                    a.name);
 }

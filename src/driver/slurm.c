@@ -147,14 +147,15 @@ void slurm_judge_trouble(struct slurm *s)
     struct err e = {0};
     const struct node *n;
     if (s->is_vague)
-        err_set(&e, -EPROTO, "a reservation is not understood: nobody knows who is in maintenance");
+        err_set(&e, -EPROTO,
+                "a reservation is not understood: it is not known which nodes are in maintenance");
     DL_FOREACH2(s->open, n, next_open)
     {
         if (n->want.reserve && n->line && n->guard == GUARD_FOREIGN)
             err_set(&e, -EBUSY, "somebody changed the reservation of %s", n->name);
         else if (n->tries > 1 || (n->tries == 1 && s->why.code))
             err_set(&e, -EIO, "%s: %s: %s", n->name, slurm_act_name(n->tried),
-                    s->why.code ? s->why.msg : "Slurm does not show what it was told");
+                    s->why.code ? s->why.msg : "Slurm does not show the state that was written");
     }
     if (!e.code)
         s->why = (struct err){0};

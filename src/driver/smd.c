@@ -358,7 +358,7 @@ static void on_put(struct job *j, const struct answer *a)
     if (a->is_refused && !(is_taken_back && a->status == 404))
         marks_set(&j->own.error, a->detail);
     if (a->is_refused && is_taken_back && a->status != 404)
-        log_warn("%s: SMD refuses to take back what stands there of the drift: %s", j->node, a->detail);
+        log_warn("%s: SMD refuses to remove its entry about the drift: %s", j->node, a->detail);
     put_next(j);
 }
 

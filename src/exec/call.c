@@ -227,7 +227,7 @@ void call_serve(int connection, const char *conf)
     struct call c = {.fd = connection, .files = {-1, -1}, .bytes = mem_alloc(REQUEST_BYTES_MAX)};
     socklen_t len = sizeof c.peer;
     if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &c.peer, &len) < 0)
-        log_error("who asks is not known: %s", strerror(errno));
+        log_error("the caller is not known: %s", strerror(errno));
     else
         client_serve(&c, conf);
     for (size_t i = 0; i < REQUEST_FILES; i++)

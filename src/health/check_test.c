@@ -194,16 +194,16 @@ static void test_what_the_controller_schedules_has_times_of_its_own(void **state
     assert_int_equal(c.list[1].every.ns, span_s(86400).ns);
     assert_int_equal(c.list[1].when, CHECK_SCHEDULED);
     checks_fini(&c);
-    refused(
-        "Check=x Probe=plugin Run=/x When=scheduled,idle",
-        "checks.conf:1: When: what is scheduled by the controller has nothing beside it but extensive and "
-        "demand; idle is for the node's own times");
+    refused("Check=x Probe=plugin Run=/x When=scheduled,idle",
+            "checks.conf:1: When: scheduled goes only with extensive and demand; idle is for checks that the "
+            "node "
+            "runs at its own times");
     refused("Check=x Probe=plugin Run=/x When=scheduled Every=59s",
-            "checks.conf:1: Every: what is scheduled takes the node from work; it takes 1m at least");
+            "checks.conf:1: Every: a scheduled check takes the node from work; 1m is the minimum");
     refused("Check=x Probe=plugin Run=/x Every=8d",
             "checks.conf:1: Every: more than 7d is for When=scheduled");
     refused("Check=kernel.log When=scheduled",
-            "checks.conf:1: When: probe kernel.log is told of what it finds, and cannot be scheduled");
+            "checks.conf:1: When: probe kernel.log reports events as they come, and cannot be scheduled");
 }
 
 static void test_there_are_so_many_scheduled_ones_at_most(void **state)

@@ -78,7 +78,7 @@ static int read_act(struct record *r, struct err *e)
     if (!act && r->m.result != RESULT_OK)
         return err_set(e, -EINVAL, "an Act is missing");
     if (r->m.result == RESULT_OK && !r->value[LINE])
-        return err_set(e, -EINVAL, "only a Line ends what was found; use ignore");
+        return err_set(e, -EINVAL, "only a Line ends a finding; use ignore");
     return 0;
 }
 

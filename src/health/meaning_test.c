@@ -286,7 +286,7 @@ static void a_wrong_record_is_refused_with_its_place(void **state)
             "meanings.conf:1: no result \"bad\": ok, info, warn, degraded, fatal or lost");
     refused("Xid=79 Act=watch Result=unknown\n",
             "meanings.conf:1: no result \"unknown\": ok, info, warn, degraded, fatal or lost");
-    refused("Xid=79 Result=ok\n", "meanings.conf:1: only a Line ends what was found; use ignore");
+    refused("Xid=79 Result=ok\n", "meanings.conf:1: only a Line ends a finding; use ignore");
     refused("Xid=79 Sxid=1 Act=job\n",
             "meanings.conf:1: a record has one of Xid, Sxid, Line with Code, and Code");
     refused("Act=job\n", "meanings.conf:1: a record has one of Xid, Sxid, Line with Code, and Code");

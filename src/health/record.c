@@ -183,14 +183,15 @@ static int check_scheduled(const struct check *k, struct err *e)
     enum { MINUTE_S = 60, WEEK_S = 7 * 86400 };
     bool scheduled = k->when & CHECK_SCHEDULED;
     if (scheduled && (k->when & ~(unsigned)(CHECK_SCHEDULED | CHECK_EXTENSIVE | CHECK_DEMAND)))
-        return err_set(e, -EINVAL,
-                       "When: what is scheduled by the controller has nothing beside it but extensive and "
-                       "demand; idle is for the node's own times");
+        return err_set(
+            e, -EINVAL,
+            "When: scheduled goes only with extensive and demand; idle is for checks that the node "
+            "runs at its own times");
     if (scheduled && probe_row(k->probe)->how == PROBE_FOLLOW)
-        return err_set(e, -EINVAL, "When: probe %s is told of what it finds, and cannot be scheduled",
+        return err_set(e, -EINVAL, "When: probe %s reports events as they come, and cannot be scheduled",
                        probe_row(k->probe)->name);
     if (scheduled && k->every.ns < span_s(MINUTE_S).ns)
-        return err_set(e, -EINVAL, "Every: what is scheduled takes the node from work; it takes 1m at least");
+        return err_set(e, -EINVAL, "Every: a scheduled check takes the node from work; 1m is the minimum");
     if (!scheduled && k->every.ns > span_s(WEEK_S).ns)
         return err_set(e, -EINVAL, "Every: more than 7d is for When=scheduled");
     return 0;

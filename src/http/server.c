@@ -338,7 +338,7 @@ static void on_accept(void *arg, int fd)
     c->stream = stream_accept(s->loop, fd, d->tls, HTTP_QUEUE_BYTES_MAX, &events, c);
     struct connection *late = d->tls ? door_enter(c) : NULL;
     if (late)
-        connection_abort(late, -EAGAIN, "there are too many connections that have not said who they are");
+        connection_abort(late, -EAGAIN, "there are too many connections without a known user");
     if (!d->tls)
         connection_admit(c);
 }

@@ -596,5 +596,5 @@ int import_nhc(const char *path, const char *bytes, size_t len, struct text *che
     text_fini(&l.names);
     int rc = checks_parse("checks.conf", checks->s, checks->len, &all, e);
     checks_fini(&all);
-    return rc < 0 ? err_wrap(e, rc, "what %s comes to", shown) : 0;
+    return rc < 0 ? err_wrap(e, rc, "the converted %s", shown) : 0;
 }

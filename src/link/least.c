@@ -80,7 +80,7 @@ int least_take(struct least *l, const json_t *o, least_fn *fn, void *arg, struct
         uint64_t serial = 0;
         bool rose = false;
         if (kind == IDENTITY_NONE || strlen(name) >= sizeof((struct identity *)0)->name)
-            return err_set(e, -EINVAL, "\"%.80s\" is nobody who has certificates", subject);
+            return err_set(e, -EINVAL, "\"%.80s\" is no holder of certificates", subject);
         int rc = read_number(subject, value, &serial, e);
         if (rc == 0)
             rc = raise_one(l, subject, serial, &rose, e);

@@ -58,8 +58,8 @@ static void numbers_only_rise(void **state)
 static void what_is_no_name_or_number_is_refused(void **state)
 {
     struct least *l = least_create();
-    assert_string_equal(take(l, "{\"lx01\":\"1\"}"), "\"lx01\" is nobody who has certificates");
-    assert_string_equal(take(l, "{\"node:\":\"1\"}"), "\"node:\" is nobody who has certificates");
+    assert_string_equal(take(l, "{\"lx01\":\"1\"}"), "\"lx01\" is no holder of certificates");
+    assert_string_equal(take(l, "{\"node:\":\"1\"}"), "\"node:\" is no holder of certificates");
     assert_string_equal(take(l, "{\"node:a\":1}"), "\"node:a\" has no number in hexadecimal");
     assert_string_equal(take(l, "{\"node:a\":\"11112222333344445\"}"),
                         "\"node:a\" has no number in hexadecimal");

@@ -421,7 +421,7 @@ static void say_why_not(const struct view *v, size_t i, struct candidate *c)
 {
     char window[32];
     if (v->helps[i] == 0)
-        snprintf(c->why, sizeof c->why, "helps none of what is open");
+        snprintf(c->why, sizeof c->why, "helps against no open fault");
     else if (v->in->barred[remedy_way(c->remedy->run)])
         snprintf(c->why, sizeof c->why, "%s", v->in->barred[remedy_way(c->remedy->run)]);
     else if (v->covers[i] == 0)
@@ -514,7 +514,7 @@ static void choice_choose(const struct view *v, const struct candidate *c, struc
         out->why, sizeof out->why,
         "%sit helps against %u of %zu faults with a chance of %u.%u %%%s, and costs about %lld min out of "
         "service in all; calling a person costs %lld min",
-        out->explored ? "to learn of it: " : "", c->covers, v->n_faults, c->chance / 10000,
+        out->explored ? "to learn about it: " : "", c->covers, v->n_faults, c->chance / 10000,
         c->chance / 1000 % 10, here, in_minutes(c->expected), in_minutes(out->person));
 }
 

@@ -154,7 +154,7 @@ static void print_plan(const struct choice *c, struct text *t)
     text_printf(t, "| %s: %s\n", chosen_name(c), c->why);
     for (size_t i = 0; i < c->n; i++) {
         const struct candidate *x = &c->candidates[i];
-        if (x->covers == 0 && strncmp(x->why, "helps none", 10) == 0)
+        if (x->covers == 0 && strncmp(x->why, "helps against no open", 21) == 0)
             continue;
         text_printf(
             t,

@@ -139,8 +139,7 @@ int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e)
 int sqlite_usable(const struct sqlite *s, struct err *e)
 {
     if (s->failed)
-        return err_set(e, -EIO, "%s takes no commit until it is known what became of the last one",
-                       s->home.db);
+        return err_set(e, -EIO, "%s takes no commit until the outcome of the last one is known", s->home.db);
     return home_check(&s->home, e);
 }
 

@@ -524,7 +524,7 @@ static void test_after_a_failed_sync_nothing_more_is_taken(void **state)
     commit_unknown(t, false);
     sync_errno = 0;
     assert_int_equal(put(t, "c", "1"), -EIO);
-    assert_says(&t->e, -EIO, "takes no commit until it is known what became of the last one");
+    assert_says(&t->e, -EIO, "takes no commit until the outcome of the last one is known");
     assert_int_equal(store_campaign(t->store, &term, &t->e), -EIO);
     assert_int_equal(store_check(t->store, &t->e), -EIO);
     assert_int_equal(store_tidy(t->store, &keep, wall_now(), &more, &t->e), STORE_UNKNOWN);

@@ -98,6 +98,6 @@ void apart_notes(int keep, struct span deadline, apart_fn *work, void *arg, stru
 {
     CLEANUP_TEXT struct text said = {0};
     if (apart_run(keep, deadline, NOTES_BYTES_MAX, work, arg, &said, why) == 0)
-        err_set(why, -ENODATA, "nothing was said of it");
+        err_set(why, -ENODATA, "there is no result");
     apart_take(&said, into);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The alarms of the watch. Those of masses and brakes are raised and ended where they are judged. Those that
- * rest on a record or on what is known of a node end here, in each sweep, so that none is left standing
- * whatever way its cause went: a restore, an accepted baseline, a person's command, a node that was taken off
- * the list. Those of shared causes begin here as well, so that a new leader tells what its predecessor found.
+ * The alarms of the watch. Alarms about many nodes at once and about brakes begin and end where these are
+ * judged. Alarms that rest on a record, or on what is known of a node, end here in each sweep, so that none
+ * outlives its cause, whatever removed it: a restore, an accepted baseline, a person's command, or a node
+ * that was taken off the list. Alarms of shared causes also begin here, so that a new leader announces what
+ * its predecessor found.
  */
 #include "watch/alarm_watch_inside.h"
 #include "watch/conform/conform.h"
@@ -55,7 +56,7 @@ static bool alarm_watch_lies(const struct watch *w, const char *node)
     return m && m->listed && conformity_lies(w, m);
 }
 
-/* NULL: it stands. */
+/* Why the alarm is over; NULL when it stands. */
 static const char *alarm_watch_over(const struct watch *w, const struct alarm *a)
 {
     if (a->kind == ALARM_SHARED && !cluster_shared(w->cluster, a->subject))

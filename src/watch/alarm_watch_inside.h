@@ -5,7 +5,7 @@
 #include "watch/view/view.h"
 
 /*
- * Alarms whose cause is a record, or shared by many nodes. It has no state of its own.
+ * Alarms whose cause is a record, or is shared by many nodes. This part has no state of its own.
  */
 
 /* At the end of each sweep: ends alarms whose cause is gone, and raises those of shared causes. */

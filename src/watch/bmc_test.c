@@ -13,11 +13,11 @@
 
 static const char A[] = "kernel.release=6.1 nic.count=2";
 
-/* What the BMC of each node says. */
+/* The answers of each node's BMC. */
 struct site {
     struct world *x;
     const char *firmware[NODES + 1],
-        *locked[NODES + 1]; /* firmware NULL: it does not answer, "": it tells none */
+        *locked[NODES + 1]; /* firmware NULL: it does not answer, "": it has none */
     unsigned asked[NODES + 1];
     unsigned most_at_once;
     struct member *open[NODES + 1]; /* asked, and not answered yet */
@@ -93,7 +93,7 @@ static const struct cohort *cohort_of(const struct site *s, int i)
     return cohorts_of(watch_cohorts(s->x->w), world_node(s->x, i)->id);
 }
 
-/* Its record says this of the BMC's firmware; NULL: there is none. */
+/* The record of the BMC's firmware has this version; NULL: there is none. */
 static void assert_recorded(const struct site *s, int i, const char *value)
 {
     const struct member *m = world_node(s->x, i);
@@ -151,7 +151,7 @@ static void test_a_bmc_that_does_not_answer_proves_nothing(void **state)
     run(s, 2 * 3600 - 60);
     world_says(s->x, 1, 2, A);
     run(s, 5);
-    world_stands(s->x, 2, "conformant", ""); /* what it told counts still */
+    world_stands(s->x, 2, "conformant", ""); /* its last answer still counts */
     run(s, 120);
     assert_int_equal(s->asked[2], 4);
     world_stands(s->x, 2, "unknown", "redfish.* could not be read: the BMC does not answer");
@@ -198,7 +198,7 @@ static void test_a_baseline_that_was_accepted_without_bmcs_expects_nothing_of_th
         assert_null(world_drift(s->x, i));
     }
     accept(s);
-    s->firmware[3] = ""; /* it has another BMC, which tells nothing */
+    s->firmware[3] = ""; /* it has another BMC, which gives no versions */
     world_reboot(s->x, 3);
     world_says(s->x, 3, 3, A);
     run(s, 5);

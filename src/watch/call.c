@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the sweep finds that members call for. It is collected over the whole sweep and proposed at its end,
- * one command for all nodes of a kind. Nodes are put into service with the boots on which they are, so many
- * with one command, as it is read once for each part of them; of these commands each tick makes some, and the
- * rest waits for the ticks that follow. What a sweep finds meanwhile is found again by the next one.
+ * Calls: members for which the sweep has found that a command is needed. They are collected over the whole
+ * sweep and proposed at its end, with one command for all nodes of a kind. A command that puts nodes into
+ * service carries the boot of each node and is read once for each batch of them, so it takes a limited number
+ * of nodes. Each tick proposes a few of these commands, and the rest waits for the following ticks. What a
+ * sweep finds meanwhile is found again by the next sweep.
  */
 #include "watch/call_inside.h"
 #include "watch/health/health.h"
@@ -23,8 +24,8 @@ void call_add(struct watch *w, enum call call, const struct member *m)
     called_add(&w->calls->found[call], m);
 }
 
-/* A sweep lasts a second, and longer when the process stood still meanwhile: what was found at its
- * beginning need not be so at its end. */
+/* A sweep lasts a second, and longer when the process stood still meanwhile. A call that was found at its
+ * beginning may be out of date at its end. */
 static bool still_calls(const struct watch *w, enum call call, const struct member *m)
 {
     switch (call) {
@@ -38,7 +39,7 @@ static bool still_calls(const struct watch *w, enum call call, const struct memb
     return false;
 }
 
-/* The next of a kind that still call for it, so many at most. */
+/* Takes the next members of a kind that still need the command, `max` at most. */
 static void call_take(struct watch *w, enum call call, size_t max, struct hostlist *out)
 {
     struct called *c = &w->calls->told[call];
@@ -61,7 +62,7 @@ static void propose_admissions(struct watch *w, const struct hostlist *nodes)
                     &(struct command){.kind = COMMAND_ADMIT, .nodes = nodes, .admit = {nodes->n, boots}});
 }
 
-/* Those for the first time go before those on another boot, and never with one command. */
+/* Nodes that come for the first time go before nodes on another boot. The two never share a command. */
 static bool admit_some(struct watch *w)
 {
     CLEANUP_HOSTLIST struct hostlist some = {0};
@@ -72,7 +73,7 @@ static bool admit_some(struct watch *w)
     return some.n > 0;
 }
 
-/* With one command: each of them writes a claim of very many nodes anew. */
+/* One command for all of them, because each such command rewrites a claim on very many nodes. */
 static bool propose_all(struct watch *w, enum call call, enum command_kind kind)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};

@@ -33,7 +33,7 @@ static struct place_row row_of(const struct world *x, int i)
     return watch_rows(x->w, &n)[world_node(x, i)->id];
 }
 
-/* --- who is the same ------------------------------------------------------------------------- */
+/* --- equal nodes ----------------------------------------------------------------------------- */
 
 static void test_ten_equal_nodes_cost_one_list(void **state)
 {
@@ -131,7 +131,7 @@ static void test_a_node_that_changes_its_class_is_judged_by_the_new_one(void **s
 static void test_the_reasons_why_a_node_is_unknown(void **state)
 {
     struct world *x = world_create(5);
-    world_stands(x, 1, "unknown", "it has not said its fingerprint since this controller began");
+    world_stands(x, 1, "unknown", "it has not sent its fingerprint since this controller started");
     world_claims(x, 1, A);
     world_stands(x, 1, "unknown", "the components of its fingerprint are not known yet");
     world_says(x, 2, 4, B);
@@ -239,12 +239,12 @@ static void test_parts_out_of_order_are_refused_and_a_first_part_begins_anew(voi
     assert_int_equal(send_part(x, 1, 1, 2, &e), -EINVAL);
     assert_string_equal(e.msg, "part 1 of a list whose parts before did not come");
     assert_int_equal(send_part(x, 1, 0, 2, &e), -EAGAIN);
-    assert_int_equal(send_part(x, 1, 1, 3, &e), -EINVAL); /* another list's */
+    assert_int_equal(send_part(x, 1, 1, 3, &e), -EINVAL); /* a part of another list */
     assert_int_equal(send_part(x, 1, 1, 2, &e), -EINVAL); /* the first was dropped with it */
     assert_int_equal(send_part(x, 1, 0, 2, &e), -EAGAIN);
     assert_int_equal(send_part(x, 1, 0, 2, &e), -EAGAIN);
     assert_int_equal(send_part(x, 1, 1, 2, &e), 0);
-    assert_int_equal(send_part(x, 2, 0, 1, &e), -ENOENT); /* it never said so */
+    assert_int_equal(send_part(x, 2, 0, 1, &e), -ENOENT); /* it never sent this fingerprint */
     world_destroy(x);
 }
 
@@ -336,7 +336,7 @@ static void test_another_node_is_asked_after_a_while(void **state)
     world_destroy(x);
 }
 
-/* One node has one question at a time, whatever it says. */
+/* A node has one question at a time, whatever it sends. */
 static void test_who_says_much_keeps_nobody_from_being_asked(void **state)
 {
     struct world *x = world_create(3);
@@ -357,7 +357,8 @@ static void test_who_does_not_answer_holds_up_nobody(void **state)
     assert_false(world_claims(x, 2, A));
     for (int i = 0; i < 8; i++) {
         world_run(x, 1);
-        assert_false(world_claims(x, 1, A)); /* it says the same, and not what it was asked for */
+        assert_false(
+            world_claims(x, 1, A)); /* it repeats the fingerprint, and does not answer the question */
         watch_wanted(x->w, world_now(x), on_want, &k);
     }
     assert_string_equal(k.last, "lx02");
@@ -369,7 +370,7 @@ static void on_want_note(void *arg, struct member *m, const char *fingerprint)
     text_printf(arg, "%s ", m->name);
 }
 
-/* Of two kinds, so that what is asked of the one moves no turn of the other. */
+/* Two kinds, so that questions to one do not move the turn of the other. */
 static void test_silent_nodes_are_asked_in_turn(void **state)
 {
     struct world *x = world_create(4);
@@ -397,15 +398,15 @@ static void test_a_liar_is_marked_and_believed_nothing(void **state)
     char *said = strchr(x->log.s, ' ');
     assert_ptr_equal(strstr(said, " alarm.fingerprint lx01: it claims the fingerprint list_"), said);
     text_clear(&x->log);
-    world_stands(x, 1, "unknown", "what it sent as its components does not hash to its fingerprint");
+    world_stands(x, 1, "unknown", "the components that it sent do not hash to its fingerprint");
     struct standing s;
     watch_standing(x->w, world_now(x), world_node(x, 1), &s, NULL);
     assert_true(s.lies);
-    /* From now on it has to show what it claims, even what everybody knows. */
+    /* From now on it has to show each list, even a known one. */
     world_run(x, 6);
     assert_true(world_claims(x, 1, A));
     world_run(x, 2);
-    world_stands(x, 1, "unknown", "what it sent as its components does not hash to its fingerprint");
+    world_stands(x, 1, "unknown", "the components that it sent do not hash to its fingerprint");
     assert_null(cohort_of(x, 1));
     assert_int_equal(world_sends(x, 1, A, B, 9, &e), -EBADMSG);
     world_says_nothing(x); /* one alarm is enough */
@@ -416,7 +417,7 @@ static void test_a_liar_is_marked_and_believed_nothing(void **state)
     world_destroy(x);
 }
 
-/* Who says to be what everybody is shows it, if much depends on it, to each leader once. */
+/* A sensitive node shows each leader once a list that is already known. */
 static void test_a_sensitive_node_is_not_believed_by_name(void **state)
 {
     struct world *x = world_create(3);
@@ -433,7 +434,7 @@ static void test_a_sensitive_node_is_not_believed_by_name(void **state)
     world_open(x, 1, 3);
     assert_true(world_claims(x, 2, A)); /* the list is known by the baseline */
     assert_int_equal(world_sends(x, 2, A, B, 100, &e), -EBADMSG);
-    world_stands(x, 2, "unknown", "what it sent as its components does not hash to its fingerprint");
+    world_stands(x, 2, "unknown", "the components that it sent do not hash to its fingerprint");
     world_destroy(x);
 }
 
@@ -471,13 +472,13 @@ static void test_only_what_is_known_may_be_a_baseline(void **state)
     struct err e;
     const struct member *m = world_node(x, 1);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01: it has not said its fingerprint since this controller began");
+    assert_string_equal(e.msg, "lx01: it has not sent its fingerprint since this controller started");
     world_says(x, 1, 1, UNREAD);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
     assert_string_equal(e.msg, "lx01: nic.count could not be read: denied");
     world_says(x, 1, 1, A);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01 changed a moment ago, and what it is now is being recorded");
+    assert_string_equal(e.msg, "lx01 changed a moment ago, and its new state is being recorded");
     world_run(x, 2);
     assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), 0);
     x->off[1] = true;

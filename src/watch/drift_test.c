@@ -22,7 +22,7 @@ enum { HOUR = 3600 };
 static const struct class_lines reboots = {
     "gpu", {{"Nodes", "lx[01-40]"}, {"Reboot", "yes"}, {"Critical", "nic.*"}}};
 
-/* n nodes that are as the baseline of their class says: "default", or the one given. */
+/* n nodes that match the baseline of their class: "default", or the given one. */
 static struct world *conformant(size_t n, const struct class_lines *class, const char *sensitive)
 {
     struct world *x = world_create(n);
@@ -108,7 +108,7 @@ static void test_drift_and_its_end(void **state)
     world_destroy(x);
 }
 
-/* Whoever works on a node may change it. */
+/* A person who works on a node may change it. */
 static void test_who_is_in_maintenance_is_judged_when_it_is_over(void **state)
 {
     struct world *x = conformant(5, NULL, "");
@@ -207,7 +207,7 @@ static void test_unknown_is_neither_drift_nor_its_end(void **state)
     world_run(x, 30);
     world_said(x, "conform.seen lx02: \n");
     world_says(x, 3, 3, "kernel.release=6.6 nic.count=?denied package.bash=5.1");
-    world_run(x, 12); /* what is known differs */
+    world_run(x, 12); /* the known components differ */
     world_said(x, "conform.seen lx03: kernel.release\nconform.drift lx03: kernel.release (major)\n");
     world_says(x, 3, 3, UNREAD);
     world_run(x, 60);
@@ -227,7 +227,7 @@ static void test_silence_and_staleness_prove_nothing(void **state)
     x->off[2] = x->off[3] = true;
     world_run(x, 200);
     assert_non_null(strstr(x->log.s, "node.silent lx[02-03]"));
-    world_run(x, 23 * HOUR); /* everybody is stale */
+    world_run(x, 23 * HOUR); /* all fingerprints are stale */
     assert_null(strstr(x->log.s, "conform."));
     world_stands(x, 2, "drifted",
                  "it was drifted (kernel.release), and it is not proven that it is right again: "
@@ -246,10 +246,10 @@ static void test_a_new_leader_changes_nothing(void **state)
     world_lead_anew(x);
     world_run(x, 20);
     world_says_nothing(x);
-    world_stands(x, 1, "unknown", "it has not said its fingerprint since this controller began");
+    world_stands(x, 1, "unknown", "it has not sent its fingerprint since this controller started");
     world_stands(x, 2, "drifted",
                  "it was drifted (kernel.release), and it is not proven that it is right again: "
-                 "it has not said its fingerprint since this controller began");
+                 "it has not sent its fingerprint since this controller started");
     world_open(x, 1, 12);
     world_run(x, 10);
     world_says(x, 1, 1, A);
@@ -293,7 +293,7 @@ static void test_who_comes_back_drifted_stays_out_and_the_alarm_rises(void **sta
                   "node.drained lx02\nconform.reboot lx02: \n");
     world_reboot(x, 2);
     world_run(x, 30);
-    world_said(x, "node.admitted lx02\n"); /* what it is was not said yet */
+    world_said(x, "node.admitted lx02\n"); /* it has not sent its fingerprint yet */
     world_says(x, 2, 2, B);
     world_run(x, 120);
     world_said(x, "conform.persists lx02: kernel.release (major)\n"
@@ -365,7 +365,7 @@ static void test_a_reboot_hurts_no_work(void **state)
     x->work[2] = NULL;
     world_run(x, 10);
     assert_int_equal(watch_may_reboot(x->w, world_now(x), world_node(x, 2), boot, &e), -EAGAIN);
-    assert_string_equal(e.msg, "what runs on it is not known");
+    assert_string_equal(e.msg, "it is not known whether work runs on it");
     x->work[2] = "[]";
     world_run(x, 10);
     x->off[2] = true;
@@ -405,7 +405,7 @@ static void test_a_new_leader_does_not_know_yet_who_may_be_rebooted(void **state
     world_destroy(x);
 }
 
-/* --- sensitive nodes, and what is not remedied in time ------------------------------------------ */
+/* --- sensitive nodes, and drift that is not remedied in time -------------------------------------- */
 
 static void test_a_sensitive_node_waits_for_a_person(void **state)
 {
@@ -421,7 +421,7 @@ static void test_a_sensitive_node_waits_for_a_person(void **state)
     assert_int_equal(world_drift(x, 2)->state, DRIFT_REMEDIED);
     assert_true(world_held(x, 2, CLAIM_DRIFT));
     world_stands(x, 2, "conformant", "");
-    world_says(x, 2, 2, B); /* and drifts again before anybody looked */
+    world_says(x, 2, 2, B); /* and it drifts again before the next look */
     world_run(x, 20);
     world_said(x, "conform.seen lx02: kernel.release\nconform.drift lx02: kernel.release (major)\n");
     assert_int_equal(world_drift(x, 2)->state, DRIFT_OPEN);
@@ -489,7 +489,7 @@ static void test_a_clock_that_is_set_ages_no_drift(void **state)
     world_destroy(x);
 }
 
-/* Its clock is a day ahead: there is time to see it. */
+/* The leader's clock is a day ahead: it first takes its own time. */
 static void test_a_new_leader_with_another_clock_takes_nobody_down_at_once(void **state)
 {
     struct world *x = conformant(2, NULL, "");
@@ -537,7 +537,7 @@ static void test_a_rollout_has_two_good_states_and_no_hurry(void **state)
     world_said(x, "conform.restored lx02\n");
     world_says(x, 3, 4, B);
     world_says(x, 1, 1, B); /* it is not part of it */
-    world_says(x, 5, 5, C); /* and this is neither the one nor the other */
+    world_says(x, 5, 5, C); /* and this node matches neither listing */
     world_run(x, 3);
     world_said(x, "conform.seen lx[01,03-04]: kernel.release\n"
                   "conform.seen lx05: kernel.release, package.bash\n"
@@ -558,7 +558,7 @@ static void test_a_rollout_has_two_good_states_and_no_hurry(void **state)
     world_said(
         x,
         "alarm.rollout : the rolling update of class \"default\" is past its deadline: accept or revert it; "
-        "who is neither is judged again\n"
+        "nodes that match neither are judged again\n"
         "conform.overdue lx05\n"
         "alarm.drift lx05: the time to remedy the drift is over: counts as down\n");
     assert_int_equal(world_command(x, COMMAND_ROLLOUT_ACCEPT, "", "{\"class\":\"default\"}"), 0);
@@ -682,9 +682,9 @@ static void test_a_job_that_waits_is_told_when_it_is_decided(void **state)
     char why[200];
     struct world *x = conformant(30, &excludes, "");
     assert_int_equal(excludes_work(x, 2, A, why), 0);
-    assert_int_equal(excludes_work(x, 2, MINOR, why), -EAGAIN); /* it did not come yet */
+    assert_int_equal(excludes_work(x, 2, MINOR, why), -EAGAIN); /* it has not come yet */
     world_claims(x, 4, B);
-    assert_int_equal(excludes_work(x, 4, B, why), -EAGAIN); /* nobody knows what it means */
+    assert_int_equal(excludes_work(x, 4, B, why), -EAGAIN); /* its list is not known */
     world_says(x, 2, 2, MINOR);
     assert_int_equal(excludes_work(x, 2, MINOR, why), -EAGAIN); /* it is about to be claimed */
     world_run(x, 12);
@@ -704,7 +704,7 @@ static void test_a_job_that_waits_is_told_when_it_is_decided(void **state)
     world_destroy(x);
 }
 
-/* A package that was pushed everywhere takes no cluster out of service. */
+/* A package that is pushed to all nodes does not take the cluster out of service. */
 static void test_a_class_that_excludes_is_braked(void **state)
 {
     struct world *x = conformant(30, &excludes, "lx05");
@@ -712,7 +712,7 @@ static void test_a_class_that_excludes_is_braked(void **state)
     world_run(x, 120);
     for (int i = 2; i <= 30; i++) {
         assert_int_equal(world_held(x, i, CLAIM_DRIFT),
-                         i == 5); /* who is sensitive is drained all the same */
+                         i == 5); /* a sensitive node is drained all the same */
         assert_int_equal(pass_of(x, i), i == 5 ? PASS_DRIFT : PASS_NONE);
     }
     world_says(x, 4, 30, A);
@@ -872,7 +872,7 @@ static void test_drift_that_changes_all_the_time_is_written_down_ever_less_often
     assert_in_range(times_said(x, "conform.drift"), 6, 13);
     assert_in_range(times_said(x, "conform.seen"), 6, 17);
     world_run(x, 2 * HOUR);
-    text_clear(&x->log); /* and after a rest it is as if nothing had been */
+    text_clear(&x->log); /* after a rest the counting begins anew */
     world_says(x, 2, 2, B);
     world_run(x, 2);
     world_says(x, 2, 2, C);
@@ -943,7 +943,7 @@ static void test_three_times_in_a_day_is_no_flapping(void **state)
 
 /* --- many who change ---------------------------------------------------------------------------- */
 
-/* So many components that the words of one command are the work of a tick. */
+/* So many components that the names in one command are the work of a tick. */
 static void says_much(struct world *x, int i, int what)
 {
     CLEANUP_TEXT struct text list = {0};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What follows from what is known of a node's health, in the sweep and as soon as something changes.
+ * What follows from the health of a node, in the sweep and as soon as something changes.
  *
- * Findings are proposed as they come, and again in each sweep until the records say so. While a command about
- * a node is under way no other one is proposed for it: each is reckoned from the records, and the next from
- * those that the one before leaves.
+ * Findings are proposed as they come, and again in each sweep until the records have them. While a command
+ * about a node is under way, no other command about it is proposed: each command is computed from the
+ * records, and the next one from the records that it leaves.
  */
 #include "watch/health/health.h"
 #include "watch/budget/budget.h"
@@ -22,7 +22,7 @@
 void health_reconfigure(struct watch *w)
 {
     health_states_reconfigure(w);
-    shared_destroy(w); /* classes may have other numbers now: what is recorded is taken in anew */
+    shared_destroy(w); /* classes may have other numbers now, so the records are taken in anew */
     w->health->began = false;
     trial_reconfigure(w);
 }
@@ -33,7 +33,7 @@ void health_create(struct watch *w)
     health_reconfigure(w);
 }
 
-/* What the rooms keep of a node from outside. */
+/* Drops what the rooms know about a node from outside. */
 static void health_drop(struct watch *w, struct health_state *v)
 {
     lost_drop(w, v);
@@ -86,7 +86,7 @@ void health_boot(struct watch *w, const struct member *m)
     health_changed(w, m);
 }
 
-/* What a watch that begins on records finds in them, before anything follows from what is said. */
+/* Takes in the records when the watch begins, before anything follows from the results of checks. */
 static void health_begin(struct watch *w, struct mono now)
 {
     if (w->health->began)
@@ -124,7 +124,7 @@ void health_follow(struct watch *w, const struct member *m)
     called_add(&w->health->follow, m);
 }
 
-/* What of it is bad goes to whoever looks for shared causes. */
+/* Gives the faults of m to the search for shared causes. */
 static void note_faults(struct watch *w, struct mono now, const struct member *m,
                         const struct health_state *v)
 {
@@ -168,7 +168,7 @@ void health_tick(struct watch *w, struct mono now)
 {
     health_begin(w, now);
     if (w->health->following.at < w->health->following.n)
-        return; /* there was no time for them: they come first */
+        return; /* there was no time for the members of the last tick: they come first */
     struct called done = w->health->following;
     w->health->following = w->health->follow;
     w->health->follow = done;

@@ -6,34 +6,33 @@
 #include "watch/view/view.h"
 
 /*
- * What follows from what is known of a node's health, in the sweep and as soon as something changes. Its
- * state is w->health.
+ * What follows from the health of a node, in the sweep and as soon as something changes. The state is
+ * w->health.
  */
 
 void health_create(struct watch *w);
 void health_destroy(struct watch *w);
-/* The records of checks may be other ones now. */
+/* The records of checks may have changed. */
 void health_reconfigure(struct watch *w);
 void health_open(struct watch *w, const struct member *m); /* a session began */
-/* This process did nothing for a while: what was said before, and what lay in buffers meanwhile, is no fresh
- * evidence of anything until each node was asked and has told everything anew. */
+/* The process stood still for a while. What was said before, and what waited in buffers meanwhile, is no
+ * fresh evidence until each node was asked and has sent everything anew. */
 void health_stood_still(struct watch *w);
 void health_boot(struct watch *w, const struct member *m); /* it came up anew */
-/* In each sweep, and as soon as something changed: what m calls for is proposed. */
+/* In each sweep, and as soon as something changed: proposes the commands that m needs. */
 void health_look(struct watch *w, struct mono now, const struct member *m);
-/* In each tick: takes the records in, when that has to be. */
+/* In each tick: takes in the records, when that is necessary. */
 void health_tick(struct watch *w, struct mono now);
-/* Looks at so many at most of those of which something had changed before the tick, and returns at how many
- * it did. */
+/* Looks at members that had changed before the tick, `nodes` at most. Returns at how many it looked. */
 size_t health_step(struct watch *w, struct mono now, size_t nodes);
-/* Something of m changed: it is looked at in the next tick. */
+/* Something about m changed: the next tick looks at m. */
 void health_follow(struct watch *w, const struct member *m);
-/* One word of somebody's about m came in: what follows from it is proposed. */
+/* A result about m came in: proposes what follows from it. */
 void health_take(struct watch *w, struct mono now, struct wall wall, const struct member *m);
 struct health_turns {
-    struct called follow;    /* members to look at in the next tick, */
-    struct called following; /* and in this one */
-    bool began;              /* what the records say is taken in */
+    struct called follow;    /* members to look at in the next tick */
+    struct called following; /* members to look at in this tick */
+    bool began;              /* the records were taken in */
 };
 
 #endif

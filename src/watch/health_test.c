@@ -29,7 +29,7 @@ static struct clinic *open_clinic(size_t n)
     return clinic_create(n, CHECKS, &policy);
 }
 
-static const char *list = "00"; /* by which the nodes say it */
+static const char *list = "00"; /* the list that the nodes run */
 
 /* The body's checks as JSON; boot NULL: the node's. */
 static int tell(struct clinic *d, int i, const char *boot, bool full, const char *checks, bool *want,
@@ -150,7 +150,7 @@ static void space_is(struct clinic *d, const char *text)
     assert_string_equal(t.s, text);
 }
 
-/* An older answer counts as long as any does; why there is no other one is said all the time. */
+/* An older answer counts for as long as any; the reason for the missing newer one is always shown. */
 static void test_a_look_without_an_answer_says_why(void **state)
 {
     struct clinic *d = open_clinic(2);
@@ -324,14 +324,14 @@ static void test_what_comes_and_goes_is_written_down_now_and_then(void **state)
         }
         assert_in_range(d->x->claims - before, 10, 31);
     }
-    unsigned before = d->x->claims; /* the other nodes pay for nothing, */
+    unsigned before = d->x->claims; /* other nodes are not limited, */
     tells(d, 3, true, ILL);
     assert_true(d->x->claims > before);
     assert_non_null(member_repair(world_node(d->x, 3)));
-    tells(d, 1, true, ILL); /* and what isolates waits for nothing */
+    tells(d, 1, true, ILL); /* and a finding that isolates does not wait */
     assert_non_null(member_repair(world_node(d->x, 1)));
     tells(d, 2, true, WELL);
-    world_run(d->x, 10); /* what was left out follows */
+    world_run(d->x, 10); /* the omitted changes follow */
     assert_int_equal(member_ailment(world_node(d->x, 2))->n_open, 0);
     clinic_destroy(d);
 }
@@ -368,7 +368,7 @@ static void test_budgets_as_they_stand(void **state)
     clinic_destroy(d);
 }
 
-/* As long as the store may still write it down. */
+/* As long as the store may still record it. */
 static void test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it(void **state)
 {
     struct clinic *d = open_clinic(10);
@@ -401,9 +401,9 @@ static void test_each_check_is_told_with_why_nothing_is_known(void **state)
     world_run(d->x, 200);
     watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), say_check, &t);
     assert_string_equal(
-        t.s, "space ok: \nmounts ok: \nstress unknown: it has said nothing on this boot\n"
-             "space unknown: what it said is out of date\nmounts unknown: what it said is out of date\n"
-             "stress unknown: it has said nothing on this boot\n");
+        t.s, "space ok: \nmounts ok: \nstress unknown: it has not reported on this boot\n"
+             "space unknown: its result is out of date\nmounts unknown: its result is out of date\n"
+             "stress unknown: it has not reported on this boot\n");
     clinic_destroy(d);
 }
 
@@ -427,7 +427,7 @@ static void becomes(struct world *x, int i, const char *serial)
     world_run(x, 3);
 }
 
-/* Its name was in service; that of one that is new was not. */
+/* The name was in service; the name of a new node was not. */
 static void test_a_swapped_machine_counts_as_out(void **state)
 {
     struct clinic *d = open_clinic(2);
@@ -442,7 +442,7 @@ static void test_a_swapped_machine_counts_as_out(void **state)
     clinic_destroy(d);
 }
 
-/* Whoever is isolated meanwhile finds that it is out, also before the record says so. */
+/* A node that is isolated meanwhile finds it counted as out, even before the record says so. */
 static void test_a_swapped_machine_has_its_room_at_once(void **state)
 {
     struct clinic *d = open_clinic(2);

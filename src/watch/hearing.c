@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nodes tell of their checks (CHECKS), read and then believed. */
+/* The results of checks that nodes send (CHECKS): they are read first and believed then. */
 #include "watch/health/health.h"
 #include "watch/hearing_inside.h"
 #include "watch/trial/trial.h"
@@ -53,11 +53,11 @@ static int read_one(const struct watch *w, const json_t *one, struct heard_all *
     rc = verdict_read(one, v, e);
     if (rc < 0)
         return err_wrap(e, rc, "check \"%.48s\"", name);
-    size_t place = out->n ? out->list[out->n - 1].place + 1 : 0; /* they come in order of the records */
+    size_t place = out->n ? out->list[out->n - 1].place + 1 : 0; /* they come in the order of the records */
     if (place >= check_count(w) || strcmp(check_at(w, place)->name, name) != 0)
         place = check_place(w, name);
     if (place == SIZE_MAX)
-        return 0; /* of records that are not ours any more, or not yet */
+        return 0; /* the check is not in our records any more, or not yet */
     verdict_cap(v, check_at(w, place)->severity);
     struct heard *h = &out->list[out->n++];
     h->place = place;
@@ -89,7 +89,8 @@ static bool is_among(const struct heard_all *h, size_t place)
     return false;
 }
 
-/* Of a check that is not among all nothing is said. The extensive ones are told by their operations. */
+/* A full report that omits a check says nothing about it: what the check said before is forgotten. Extensive
+ * checks are not in the report, because their operations report them. */
 static void forget_others(struct watch *w, struct health_state *v, const struct heard_all *h)
 {
     for (size_t i = 0; i < check_count(w); i++) {
@@ -104,14 +105,15 @@ void watch_checklist(struct watch *w, const char *hash)
     snprintf(w->hearing->list, sizeof w->hearing->list, "%s", hash);
 }
 
-/* Whether it is by the list that agents are told now; "" is the node's own. */
+/* Whether the report follows the list that agents get now. "" is the node's own list. */
 static bool is_by_present_list(const struct watch *w, const json_t *body)
 {
     const char *list = json_text(body, "list");
     return !*list || !*w->hearing->list || strcmp(list, w->hearing->list) == 0;
 }
 
-/* What an extensive look found before a person, or a new instance, answered for it, told once more. */
+/* Whether this is an old result of an extensive check that is sent once more, although a person, or a new
+ * instance, has answered for it since. */
 static bool is_answered(const struct watch *w, struct wall wall, const struct member *m,
                         const struct heard *h)
 {
@@ -139,7 +141,7 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
         return -EINVAL;
     struct mono at = watch_observed_at(w, now);
     if (strcmp(boot, watch_of(w, m)->boot) != 0)
-        return 0; /* what was found before the last boot says nothing of this one */
+        return 0; /* a finding from before the last boot says nothing about this boot */
     struct health_state *v = health_state_of(w, m);
     health_state_assign(w, m, v);
     if (is_by_present_list(w, body))

@@ -6,11 +6,12 @@
 #include "watch/watch.h"
 
 /*
- * What nodes tell of their checks. Its state is w->hearing.
+ * The results of checks that nodes send. The state is w->hearing.
  */
 
 struct hearing {
-    char list[CHECKLIST_HASH_BYTES_MAX + 1]; /* of the checks as agents are told them; "" not known */
+    char list[CHECKLIST_HASH_BYTES_MAX +
+              1]; /* the hash of the check list that agents get; "" when it is not known */
 };
 
 #endif

@@ -32,7 +32,7 @@ static void wait_step(struct ward *d, int i, enum step step)
     assert_int_equal(ward_repair(d, i)->step, step);
 }
 
-/* Nobody is held for anything, and nothing is left of it. */
+/* No node is held, and nothing is left of the trial. */
 static void assert_free(struct ward *d)
 {
     assert_int_equal(ward_count_held(d), 0);
@@ -45,7 +45,8 @@ static void test_one_that_is_examined_runs_it_with_idle_partners(void **state)
     struct ward *d = exam_create(8);
     d->hangs[1] = true;
     ward_run(d, 10);
-    /* A pair, and two who can tell whose fault it is; no claim but its repair's is on who is examined. */
+    /* A pair, and two nodes that can tell whose fault it is; the examined node only has its repair's claim.
+     */
     assert_true(ward_held(d, 2) && ward_held(d, 3) && ward_held(d, 4) && !ward_held(d, 1));
     assert_int_equal(ward_count_held(d), 3);
     assert_int_equal(world_node(d->x, 1)->n_claims, 1);
@@ -298,7 +299,7 @@ static void test_another_controller_ends_an_examination_with_partners_and_begins
     d->n_open = 0;
     ward_run(d, 2);
     for (int i = 1; i <= 4; i++)
-        assert_int_equal(d->stopped[i], 1); /* also on who is examined: what it runs would be in the way */
+        assert_int_equal(d->stopped[i], 1); /* also on the examined node: its run would be in the way */
     ward_run(d, 20);
     assert_int_equal(d->ran[1], 2);
     assert_int_equal(ward_repair(d, 1)->examined, EXAMINED_PASS);
@@ -400,7 +401,7 @@ static void test_what_a_scheduled_group_found_has_to_pass_with_partners(void **s
     ward_destroy(d);
 }
 
-/* --- how many, and who ------------------------------------------------------------------------- */
+/* --- how many partners, and which -------------------------------------------------------------- */
 
 static const char JOB[] = "[\"job.7\"]";
 
@@ -470,7 +471,7 @@ static void test_who_is_held_for_another_check_is_waited_for(void **state)
     ward_destroy(d);
 }
 
-/* Also where there are no others: then it runs it with another one of them first. */
+/* Also without others: then the node runs the check first with another of the same partners. */
 static void test_another_try_meets_others_than_who_spoiled_it(void **state)
 {
     for (size_t n = 4; n <= 8; n += 4) {
@@ -557,7 +558,7 @@ static void test_where_budgets_have_room_for_few_it_waits_as_long(void **state)
     ward_destroy(d);
 }
 
-/* lx20 waits for room; for others that ask nobody is there. */
+/* lx20 waits for room; no partners are there for the others that ask. */
 static void test_who_waits_for_room_has_it_before_what_is_scheduled_whoever_else_asks(void **state)
 {
     static const struct class_lines classes[] = {{"gpu", {{"Nodes", "lx[22-24]"}}}};

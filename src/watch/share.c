@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With R collectors that respond and N nodes to hear, N % R of them may have one node more than the
- * others: those that have more already, then the first. Each keeps what it has up to its measure;
- * what is over, or has no collector that responds, goes in configured order to the first collector
- * with room.
+ * With R responding collectors and N nodes to share, N % R collectors may have one node more than the others:
+ * first those that already have more, then the first in order. Each collector keeps the nodes that it has, up
+ * to its measure. The nodes above the measure, and those without a responding collector, go in configured
+ * order to the first collector with room.
  */
 #include "watch/share.h"
 
@@ -14,7 +14,7 @@ struct keeper {
     struct member *collector;
     bool responds;
     bool changed;
-    bool fresh; /* responds since the last balance: it knows nothing of its share */
+    bool fresh; /* began to respond after the last balance, so it does not know its share */
     size_t n, measure;
     struct member **nodes; /* rebuilt by each balance */
 };
@@ -25,7 +25,7 @@ struct share {
     struct keeper *keepers; /* in the order of CollectorNodes */
     size_t n;
     uint32_t *keeper_of; /* by member id: index into keepers + 1, 0 for none */
-    bool *collects;      /* by member id: it is a collector */
+    bool *collects;      /* by member id: the member is a collector */
 };
 
 struct share *share_create(struct cluster *c)
@@ -131,8 +131,8 @@ void share_respond(struct share *s, struct member *collector, bool responds, str
     }
 }
 
-/* The nodes that are to be shared, by their ids in configured order. Frees those that are not, and counts
- * what each keeper has of the others. */
+/* Lists the nodes that are to be shared, by their ids in configured order. Releases the nodes that are not to
+ * be shared, and counts the others for each keeper. */
 static uint32_t *list_shared(struct share *s, size_t *n)
 {
     size_t all = cluster_count(s->cluster);
@@ -188,7 +188,7 @@ static void share_take(const struct share *s, struct keeper *k, uint32_t id)
     k->nodes[k->n++] = cluster_by_id(s->cluster, id);
 }
 
-/* First pass: everybody keeps what it has, up to its measure. Marks the rest as free. */
+/* First pass: each collector keeps its nodes, up to its measure. The other nodes are marked as free. */
 static void share_keep(struct share *s, const uint32_t *ids, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -205,7 +205,7 @@ static void share_keep(struct share *s, const uint32_t *ids, size_t n)
     }
 }
 
-/* Second pass: the free ones go where there is room. Returns how many moved. */
+/* Second pass: the free nodes go to collectors with room. Returns how many moved. */
 static size_t hand_out(struct share *s, const uint32_t *ids, size_t n)
 {
     size_t moved = 0, at = 0;

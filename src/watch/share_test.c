@@ -72,7 +72,7 @@ static void on_changed(void *arg, struct member *collector, struct member *const
     text_printf(&x->told, "%s%s: %s", x->told.len ? "; " : "", collector->name, folded);
 }
 
-/* "COLLECTOR: nodes; ... (moved N)": who was told what. Valid until the next call. */
+/* "COLLECTOR: nodes; ... (moved N)": the shares that were told. Valid until the next call. */
 static const char *balance(struct world *x)
 {
     static char shown[1024];

@@ -91,7 +91,7 @@ static void run_for(struct trace *t, int64_t seconds)
     }
 }
 
-/* A number behind this character, which is cut off with it; 0 without. */
+/* The number after this character, which is cut off with it; 0 without. */
 static int cut_number(char *rest, char c)
 {
     char *at = strchr(rest, c);
@@ -311,7 +311,7 @@ static void remembered(struct trace *t, int i)
     text_add_char(&t->x->log, '\n');
 }
 
-/* Slurm says again what it said last. */
+/* Slurm repeats its last answer. */
 static void read_again(void *arg, struct member *m, enum elsewhere_where where)
 {
     const struct trace *t = arg;
@@ -336,7 +336,7 @@ static void may(struct trace *t, int i)
                 rc ? e.msg : "");
 }
 
-/* booted: the node that went and came back while nobody led; 0 for none. */
+/* booted: the node that went and came back while there was no leader; 0 for none. */
 static void lead_anew(struct trace *t, int booted)
 {
     if (booted)

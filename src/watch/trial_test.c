@@ -64,7 +64,7 @@ static void test_a_node_that_is_slower_than_others_of_its_class_fails(void **sta
     ward_destroy(d);
 }
 
-/* What was learned is agreed: a leader that knows nothing of the nodes judges as the one before it. */
+/* The results are agreed: a leader that knows nothing about the nodes judges like the one before. */
 static void test_a_new_leader_judges_as_the_one_before(void **state)
 {
     struct ward *d = bench_create(9, FAST);
@@ -184,7 +184,7 @@ static void test_the_budgets_hold_for_trials(void **state)
         d->hangs[i] = true;
     ward_run(d, 10);
     assert_int_equal(ward_count_held(d), 2);
-    /* Who is ill goes before them. */
+    /* An ill node goes before them. */
     ward_tell(d, 20, ILL);
     ward_run(d, 5);
     assert_true(world_held(d->x, 20, CLAIM_REPAIR));
@@ -397,7 +397,7 @@ static void test_another_controller_ends_what_it_did_not_begin(void **state)
     begin_one(d, 1);
     world_lead_anew(d->x);
     ward_run(d, 5);
-    assert_true(ward_held(d, 1)); /* nobody can be told to end what runs */
+    assert_true(ward_held(d, 1)); /* its agent cannot be told to end the run */
     world_open(d->x, 1, 2);
     ward_all_well(d);
     d->hangs[1] = false;

@@ -106,7 +106,7 @@ static void on_run(void *arg, struct member *m, const struct trial_run *r)
     d->open[d->n_open++].fails = fails;
 }
 
-/* Answers what does not hang. */
+/* Answers for the nodes that do not hang. */
 static void answer(struct ward *d)
 {
     size_t kept = 0;

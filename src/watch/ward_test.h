@@ -4,17 +4,17 @@
 
 #include "watch/fixture_test.h"
 
-/* Nodes that run what they are told to, and what came of it. */
+/* Nodes that run the checks that they are told to run, and what came of it. */
 struct ward {
     struct world *x;
     struct checks checks;
     const char *answer[NODES + 1]; /* verdict as JSON; NULL: ok */
-    bool hangs[NODES + 1];         /* it does not answer */
-    const char *says[NODES + 1];   /* of its other checks; NULL: ok */
-    bool drained[NODES + 1];       /* by somebody in the scheduler, as is seen when it is read by name */
-    int bad_link[2];               /* both fail when they run it together */
+    bool hangs[NODES + 1];         /* the node does not answer */
+    const char *says[NODES + 1];   /* what its other checks say; NULL: ok */
+    bool drained[NODES + 1]; /* by somebody in the scheduler, as is seen when the node is read by name */
+    int bad_link[2];         /* both nodes fail when they run the check together */
     unsigned ran[NODES + 1], stopped[NODES + 1];
-    char with[NODES + 1][256]; /* whom it ran it with last */
+    char with[NODES + 1][256]; /* the nodes that last ran it together with this node */
     size_t n_open;
     struct {
         uint64_t run;
@@ -23,24 +23,24 @@ struct ward {
     } open[NODES + 1];
 };
 
-/* What a node says: of what it was told to run, and of its other checks. */
+/* What a node says about the check that it was told to run, and about its other checks. */
 extern const char FATAL[], WELL[], ILL[];
 
-/* n nodes that are idle and well and run these checks, as in a file; all may be held at once. */
+/* Makes n idle and healthy nodes that run these checks (text as in a file). All may be held at once. */
 struct ward *ward_create(size_t n, const char *checks);
 void ward_destroy(struct ward *d);
-void ward_take_checks(struct ward *d, const char *checks); /* instead of those */
+void ward_take_checks(struct ward *d, const char *checks); /* replaces the checks */
 
-/* What its checks say comes from a node; what they are to say, from all. */
+/* Sends the results of a node's checks; all nodes send `checks`. */
 void ward_tell(struct ward *d, int i, const char *checks);
 void ward_all_well(struct ward *d);
-/* Time goes on, and the nodes run what they are told to. */
+/* Lets time pass; the nodes run what they are told to run. */
 void ward_run(struct ward *d, int seconds);
 
 bool ward_held(struct ward *d, int i); /* for a trial */
 unsigned ward_count_held(struct ward *d);
-const struct tried *ward_last(struct ward *d, int i, const char *check); /* NULL: it never ran */
-const struct incident *ward_incident(struct ward *d, int i);             /* the first that is open; NULL */
-const struct repair *ward_repair(struct ward *d, int i);                 /* NULL without */
+const struct tried *ward_last(struct ward *d, int i, const char *check); /* NULL: the node never ran it */
+const struct incident *ward_incident(struct ward *d, int i);             /* the first open one; or NULL */
+const struct repair *ward_repair(struct ward *d, int i);                 /* or NULL */
 
 #endif

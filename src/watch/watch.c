@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sweep: a tenth of the members each tick, in steps of as many as the caller likes, so that a hundred
- * thousand hold up no turn of the loop. What a member calls for is collected over the whole sweep and
- * proposed at its end (call.c). Silence does not wait for the sweep (silence.c).
+ * The sweep: each tick adds a tenth of the members, and the caller takes them in steps of any size, so that a
+ * hundred thousand members hold up no turn of the loop. The commands that members need are collected over the
+ * whole sweep and proposed at its end (call.c). Silence does not wait for the sweep (silence.c).
  *
- * A proposal is made again in the next sweep while the state has not followed; the commands are
- * written so that a second one changes nothing, and the shell takes one of a kind at a time.
+ * A proposal is repeated in the next sweep while the state has not followed. The commands are written so that
+ * a second one changes nothing, and the shell takes one of a kind at a time.
  *
- * Time: `awake` is the monotonic clock less the time in which this process stood still (a stopped
- * process, a loop that hung). Nobody can be heard by a controller that does not listen. What comes in
- * before the first tick after such a time is what notices it, so that nobody is heard in the future.
+ * Time: `awake` is the monotonic clock less the time in which this process stood still (a stopped process, a
+ * loop that hung). A controller that does not listen cannot hear a node. The first event after such a time
+ * takes notice of the gap, even when it comes before the first tick, so that no node is heard in the future.
  */
 #include "watch/watch.h"
 #include "watch/alarm_watch_inside.h"
@@ -35,7 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for members that were met since, in each room that remembers something of a member. */
+/* Makes room for members that were met since, in each room that remembers something about members. */
 static void watch_grow(struct watch *w, size_t from, size_t n)
 {
     rows_grow(w, from, n);
@@ -117,7 +117,7 @@ void watch_changed(struct watch *w, const struct hostlist *nodes)
         health_changed(w, m);
         trial_changed(w, m);
         row_refresh(w, m);
-        silence_look(w, m); /* one that is silent already may be in service only now */
+        silence_look(w, m); /* a member that is already silent may have entered service only now */
     }
 }
 
@@ -159,7 +159,7 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     if (strcmp(o->boot, h->boot) != 0) {
         boot_opened(w, watch_observed_at(w, now), m, h->boot);
         memcpy(o->boot, h->boot, sizeof o->boot);
-        set_work(o, NULL); /* what ran before the boot runs no more; what runs now is not known yet */
+        set_work(o, NULL); /* work from before the boot has ended; what runs now is not known yet */
         conformity_boot(w, watch_observed_at(w, now), m);
         bmc_boot(w, watch_observed_at(w, now), m);
         health_boot(w, m);
@@ -185,14 +185,14 @@ void watch_close(struct watch *w, struct member *m, void *session)
     gather_forget(w, m);
 }
 
-/* Before it is taken as live: somebody who was missed is back, and the stream says so. */
+/* Called before m is marked as live: m was missed and is back, and the event stream says so. */
 static void note_return(struct watch *w, const struct member *m, enum liveness was)
 {
     if (m->listed && (was == LIVENESS_LATE || was == LIVENESS_SILENT))
         silence_ended(w, m);
 }
 
-/* Also one that was forgotten is there again. */
+/* Also brings back a member that was forgotten. */
 static void watch_hear(struct watch *w, struct member *m)
 {
     if (m->gone)
@@ -310,7 +310,7 @@ static void watch_examine(struct watch *w, struct member *m, struct mono now)
     health_look(w, now, m);
     trial_look(w, now, m);
     if ((m->id + w->sweeps) % ROW_SWEEPS == 0)
-        row_refresh(w, m); /* else whoever changed something of it has done so */
+        row_refresh(w, m); /* after a change the row was refreshed by the code that made it */
     if (!a.listed)
         return;
     if (is_put_into_service(w, m))
@@ -323,14 +323,14 @@ static void watch_examine(struct watch *w, struct member *m, struct mono now)
         call_add(w, CALL_DRAINING, m);
 }
 
-/* What is judged on the whole, in this order, each in a step of its own. */
+/* The judgements about the whole cluster at the end of a sweep, in this order, each in its own step. */
 typedef void end_fn(struct watch *w);
 static end_fn *const ends[] = {silence_end_sweep, calls_end_sweep,    machines_end_sweep, bmcs_end_sweep,
                                windows_end_sweep, drift_end_sweep,    gather_end_sweep,   shared_end_sweep,
                                trial_end_sweep,   measures_end_sweep, brake_end_sweep,    alarms_end_sweep};
 enum { ENDS = sizeof ends / sizeof ends[0] };
 
-/* All members up to the slice's end were looked at. False when there is nothing to end. */
+/* All members up to the end of the slice were looked at. False when there is nothing to end. */
 static bool end_step(struct watch *w)
 {
     if (w->slice < WATCH_SLICES)
@@ -346,7 +346,7 @@ static bool end_step(struct watch *w)
     return true;
 }
 
-/* Looks at so many at most, and returns at how many it did; comparing lists counts like looking. */
+/* Looks at `nodes` members at most and returns how many it looked at. Comparing lists counts as looking. */
 static size_t sweep_step(struct watch *w, struct mono now, size_t nodes)
 {
     enum { COMPONENTS_A_NODE = 4 };
@@ -369,7 +369,7 @@ void watch_tick(struct watch *w, struct mono now, struct wall wall)
     if (w->slice < WATCH_SLICES)
         w->slice++;
     if (w->slice < WATCH_SLICES)
-        calls_tick(w); /* else they come at the sweep's end */
+        calls_tick(w); /* otherwise they come at the sweep's end */
 }
 
 bool watch_step(struct watch *w, size_t nodes)

@@ -155,7 +155,7 @@ static void run(struct world *x, int64_t seconds)
     }
 }
 
-/* What was said since the last call. */
+/* The lines since the last call. */
 static const char *said(struct world *x)
 {
     static char shown[8192];
@@ -199,7 +199,7 @@ static void test_first_heard_is_admitted(void **state)
     assert_string_equal(said(x), "1: node.admitted lx01\n");
     assert_int_equal(live(x, 2), LIVENESS_UNHEARD);
     run(x, 200);
-    assert_string_equal(said(x), ""); /* lx02 was never heard: nothing is taken from it */
+    assert_string_equal(said(x), ""); /* lx02 was never heard, so its silence changes nothing */
     world_end(x);
 }
 
@@ -423,7 +423,7 @@ static void test_a_shorter_timeout_begins_with_a_window(void **state)
     watch_set_policy(x->w, &x->policy);
     run(x, 29);
     assert_string_equal(said(x), "");
-    watch_set_policy(x->w, &x->policy); /* the same again excuses nobody */
+    watch_set_policy(x->w, &x->policy); /* the same policy again excuses no node */
     run(x, 4);
     assert_int_equal(live(x, 1), LIVENESS_LATE);
     assert_int_equal(live(x, 10), LIVENESS_LATE);
@@ -463,8 +463,8 @@ static void test_mass_silence_raises_one_alarm(void **state)
         said(x),
         "120: node.late lx[01-02]: not heard of late; takes no new work\n"
         "120: node.late lx[03-04]: not heard of late; takes no new work\n"
-        "121: alarm.silence : 4 of 12 nodes are silent at once, more than 25 %: nobody is taken down "
-        "until it is fewer\n");
+        "121: alarm.silence : 4 of 12 nodes are silent at once, more than 25 %: no node is taken down "
+        "until fewer are\n");
     assert_true(watch_alarm(x->w, &silent, &all));
     assert_int_equal(silent, 4);
     assert_int_equal(all, 12);
@@ -502,7 +502,7 @@ static void test_a_sweep_s_first_half_is_no_minority(void **state)
         run(x, 2);
         memset(x->sends, 0, sizeof x->sends);
         x->now_ms += offset;
-        watch_anew(x); /* everybody has the same window */
+        watch_anew(x); /* all nodes have the same window */
         said(x);
         run(x, 200);
         assert_null(strstr(said(x), "node.silent"));
@@ -553,7 +553,7 @@ static const char *power(const struct world *x, int i, const char *run, bool for
     return e.msg;
 }
 
-/* A person's power command asks what runs, whoever can say so; and the switch alone stops what is forced. */
+/* A power command of a person needs to know whether work runs; only the switch stops a forced one. */
 static void test_a_power_command_asks_for_work(void **state)
 {
     struct world *x = world(2);
@@ -574,13 +574,13 @@ static void test_a_power_command_asks_for_work(void **state)
     watch_scheduler(x->w, node(x, 1), WORK_IDLE, false);
     power(x, 1, "power.cycle", false, 0);
     assert_string_equal(power(x, 2, "power.reset", false, -EAGAIN),
-                        "what runs on it is not known, so work may; only a command with force goes through");
+                        "it is not known whether work runs on it; only a command with force goes through");
     cluster_put(x->c, "switch/stop", "{\"on\":true,\"by\":\"root\",\"at\":\"1\",\"why\":\"cooling\"}", NULL);
     assert_string_equal(power(x, 1, "power.on", true, -EBUSY), "everything is stopped: root: cooling");
     world_end(x);
 }
 
-/* What was said last of a node that is silent by now is no proof. */
+/* The last report of a node that is silent by now is no proof. */
 static void test_a_silent_node_may_have_work(void **state)
 {
     struct world *x = world(1);
@@ -610,7 +610,7 @@ static void test_unknown_work_never_drains(void **state)
     assert_int_equal(open_as(x, 2, 77, BOOT2, &x->sends[2], NULL), 0);
     assert_int_equal(watch_observed(x->w, node(x, 2))->work, WORK_UNKNOWN);
     run(x, 3);
-    assert_string_equal(said(x), "9: node.admitted lx02\n"); /* and nothing is said of its work */
+    assert_string_equal(said(x), "9: node.admitted lx02\n"); /* and its work is not known */
     world_end(x);
 }
 
@@ -648,7 +648,7 @@ static void test_a_second_live_agent_is_noticed(void **state)
     world_end(x);
 }
 
-/* The other end of the old connection is long gone, and nobody told us. */
+/* The other end of the old connection is long gone, and the controller was not told. */
 static void test_a_rebooted_node_takes_its_place_when_the_old_is_late(void **state)
 {
     struct world *x = world(4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The checks of a usual nhc.conf on this machine, 1,000 sweeps: processor time of one, and how many processes
- * it starts. Those that an agent would run in a child here are counted, and measured all the same.
+ * The checks of a usual nhc.conf on this machine, 1,000 sweeps: the processor time of one sweep, and how many
+ * processes it starts. Checks that an agent would run in a child are counted, and measured all the same.
  * usage: bench-check
  */
 #include "base/text.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The books on cohorts at 100,000 nodes: one node changes its cohort, the largest is asked for, and what
- * a node costs in memory; with 50 cohorts, and with each node in one of its own.
- * usage: bench-cohort
+ * The bookkeeping of cohorts at 100,000 nodes: a node changes its cohort, the largest cohort is asked for,
+ * and the memory for a node; with 50 cohorts, and with each node in one of its own. usage: bench-cohort
  */
 #include "conform/cohort.h"
 #include "base/clock.h"

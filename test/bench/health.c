@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What health costs the controller's decisions: 10,000 nodes, of which 1 % a minute find something and as
- * many find that it is over, and each tells all of its 60 checks once in ten minutes. Watch and agreed state
- * are the real ones, every proposal is decided and put at once; there is no store, no link, and time is
- * virtual. usage: bench-health [NODES [MINUTES]]
+ * The cost of health for the controller's decisions: 10,000 nodes, of which 1 % a minute find something and
+ * as many find that it is over, and each reports all of its 60 checks once in ten minutes. The watch and the
+ * agreed state are the real ones, and every proposal is decided and applied at once. There is no store and no
+ * link, and time is virtual. usage: bench-health [NODES [MINUTES]]
  */
 #include "watch/watch.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choosing among 30 remedies for 20 open findings, CALLS times: each time with other remedies, faults,
- * devices and records. Then where it takes the longest that was found: every remedy may help every fault, by
- * little, each fault has a cause of its own, and of each much was tried. Then with as many as there may be,
- * a twentieth as often.
+ * Choosing among 30 remedies for 20 open findings, CALLS times, each time with other remedies, faults,
+ * devices and records. Then the slowest input that was found: every remedy may help a little against every
+ * fault, each fault has a cause of its own, and for each much was tried. Then with the largest allowed
+ * numbers, a twentieth as often.
  *
- * What is counted is the processor time of the call; of each input the least of three, for a clock's
- * interrupt is charged to whoever runs, too. So the percentiles are of inputs and not of what else the
- * machine does. usage: bench-remedy CALLS
+ * The bench counts the processor time of the call, and for each input the shortest of three, because a
+ * clock's interrupt is also charged to the running process. So the percentiles are those of the inputs and
+ * not of other work of the machine. usage: bench-remedy CALLS
  */
 #include "remedy/remedy.h"
 #include "base/text.h"
@@ -19,7 +19,7 @@
 
 enum { KINDS = 64, CHOICES = 3, CALLS_MAX = 1000000 };
 
-/* What is chosen for. */
+/* The input of a choice. */
 struct setting {
     unsigned n_remedies, n_faults;
     bool hard;
@@ -40,7 +40,7 @@ static struct outcomes record(const void *arg, const char *fault, const char *re
     return (struct outcomes){.helped = hash % 16, .failed = hash / 16 % 8};
 }
 
-/* Every other helps any fault, as a reboot does; the rest help some. */
+/* Every other remedy helps against any fault, as a reboot does; the rest help against some. */
 static void add_remedy(struct text *t, unsigned i, bool hard, unsigned *seed)
 {
     text_printf(t, "Remedy=r%u Run=node:true Confidence=%u%% Because=x Takes=%um Disturbs=%u Helps=", i,

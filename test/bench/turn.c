@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The longest turns of the controller's loop at 100,000 nodes: the real watch, agreed state, committer, store
- * and sessions (without sockets), with time of the bench's own. Each figure is the CPU time of the loop's
- * thread, in microseconds, that the longest call took, or all calls that come in one turn. usage: bench-turn
- * [NODES]
+ * and sessions (without sockets), with the bench's own time. Each figure is CPU time of the loop's thread in
+ * microseconds: that of the longest call, or of all calls that come in one turn. usage: bench-turn [NODES]
  */
 #include "api/events.h"
 #include "api/render.h"
@@ -90,7 +89,7 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
     (void)arg, (void)a, (void)over;
 }
 
-/* As the controller does it, without Slurm and the broker. */
+/* As the controller does, without Slurm and the broker. */
 static void on_entry(void *arg, const struct committed *c)
 {
     struct bench *b = arg;
@@ -212,7 +211,7 @@ static void bench_close(struct bench *b)
     }
     closedir(d);
     rmdir(b->dir);
-    snprintf(path, sizeof path, "%s-begun/state", b->dir); /* the store's note that it was there */
+    snprintf(path, sizeof path, "%s-begun/state", b->dir); /* the store's note that the state existed */
     unlink(path);
     snprintf(path, sizeof path, "%s-begun", b->dir);
     rmdir(path);
@@ -227,7 +226,7 @@ static void turn(struct bench *b, uv_run_mode mode)
     longest(&b->turn_ns, since);
 }
 
-/* All that is committed is in the state. */
+/* Everything that is committed is in the state. */
 static void settle(struct bench *b)
 {
     turn(b, UV_RUN_NOWAIT);
@@ -269,7 +268,7 @@ static void print_both(struct bench *b, const char *call, const char *turns)
     b->tick_ns = b->turn_ns = 0;
 }
 
-/* --- what is measured --------------------------------------------------------------------------- */
+/* --- the measurements -------------------------------------------------------------------------- */
 
 static void come(struct bench *b, struct member *m, struct session *s)
 {
@@ -331,7 +330,7 @@ static void command(struct bench *b, enum command_kind kind, size_t n, const cha
         turn(b, UV_RUN_ONCE);
 }
 
-/* What the answer to such a command says of the claims that rest on its nodes. */
+/* The part of the answer to such a command about the claims on its nodes. */
 static void measure_held(struct bench *b, size_t n, const char *call)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -407,7 +406,7 @@ static void measure_list(struct bench *b)
         give_up(&(struct err){.msg = "the list was not taken"});
 }
 
-/* Until nothing is under way at the agents' port. */
+/* Waits until nothing is under way at the agents' port. */
 static void port_settle(struct bench *b)
 {
     for (turn(b, UV_RUN_NOWAIT); regain_busy(&b->a); turn(b, UV_RUN_NOWAIT))
@@ -425,7 +424,7 @@ static void balance(struct bench *b, const char *call, const char *turns)
     print_both(b, call, turns);
 }
 
-/* Each node is heard where it was given. */
+/* Each node is heard by the collector to which it was given. */
 static void come_to_collectors(struct bench *b)
 {
     for (size_t k = 0; k < COLLECTORS; k++) {

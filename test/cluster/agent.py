@@ -87,7 +87,7 @@ def test_without_a_controller(world):
 
 
 def test_several_controllers(world):
-    """Of the addresses that it was given it finds the one that answers."""
+    """Among its addresses the agent finds the one that answers."""
     c = Controller(world, 'Name=n01\n', **CALM)
     with socket.socket() as closed, socket.socket() as mute:
         for s in (closed, mute):
@@ -99,7 +99,7 @@ def test_several_controllers(world):
 
 
 def test_fixture_root(world):
-    """What it reports is below its root, and what is not there is not invented."""
+    """The agent reports what is below its root, and invents nothing."""
     c = Controller(world, 'Name=n01\n', **CALM)
     root = fake_root(world, 'n01', BOOT)
     world.write('n01/proc/sys/kernel/ostype', 'Linux\n')

@@ -125,7 +125,7 @@ class Attacks:
         signal.pause()
 
     def streams(self):
-        """1,100 event streams of a user, of which nothing is read."""
+        """1,100 event streams of a user who reads none of them."""
         os.setuid(NOBODY)
         kept = many(self.local, 1100)
         for s in kept:
@@ -222,7 +222,7 @@ class Attacks:
             link.close()
 
     def components(self):
-        """A node with another large list of components each time, of which the fingerprint is wrong."""
+        """A node with another large list of components each time, and a wrong fingerprint."""
         instance, rng = '00000000000000e4', random.Random(4)
         seq = itertools.count(1)
         while True:

@@ -196,7 +196,7 @@ def ansible_run(world, program, *words, status=0):
 
 
 def ansible(world, c, module, check_mode=False, status=0, **arguments):
-    """What a module of ours answers to Ansible."""
+    """The answer of a module of Fettle's to Ansible."""
     out = ansible_run(world, 'ansible', 'localhost', '--inventory', 'localhost,', '--connection', 'local',
                       '--module-name', module, '--extra-vars', 'ansible_python_interpreter=/usr/bin/python3',
                       *(['--check'] if check_mode else []), '--args', json.dumps({'controller': c.socket, **arguments}),

@@ -46,7 +46,7 @@ class Cluster:
         wait(what, ready)
 
     def check_undisturbed(self, *dead):
-        """Nobody but the dead was ever suspected, and no collector spoke for nodes of another."""
+        """Only the dead nodes were ever suspected, and no collector spoke for nodes of another."""
         blamed = [line for line in self.c.suspected() if not any(f' {d} ' in line or f' {d}:' in line for d in dead)]
         equal(blamed, [], 'nodes that were suspected')
         equal(self.c.log_lines('node.duplicate', 'collector.foreign'), [], 'two who speak for one node')

@@ -188,7 +188,7 @@ def test_reload(world):
 
 
 def test_revisions(world):
-    """What decides is committed before it is taken, with a number, a hash and an entry of the journal."""
+    """The configuration that decides is committed before it is taken, with a number, a hash and an entry of the journal."""
     c = Controller(world, 'Name=n01\nName=n02\n', **CALM)
 
     def revision():

@@ -9,7 +9,7 @@ from harness import check, contains, equal, holds, main, wait
 
 
 def test_equal_nodes_are_one_cohort_and_a_change_is_named(world):
-    """What only one node can have does not tell nodes apart; what was changed is named, with since when."""
+    """A value that only one node can have does not tell nodes apart; a changed component is named, with the time."""
     names = ['n01', 'n02', 'n03']
     c, _ = fleet(world, names)
     groups = c.get('/v1/conform/groups')['groups']
@@ -69,7 +69,7 @@ def test_an_excluding_class_keeps_new_work_away(world):
 
 
 def test_another_class_file_is_taken_at_a_reload(world):
-    """What the class ignores from now on makes nobody differ; a bad file is refused and changes nothing."""
+    """A component that the class ignores from now on makes no node differ; a bad file is refused and changes nothing."""
     c, _ = fleet(world, ['n01', 'n02'])
     alike(c, ['n01', 'n02'])
     change(world, 'n02', SWAPPINESS, '60\n')

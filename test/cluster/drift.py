@@ -49,7 +49,7 @@ def test_a_sensitive_node_that_works_is_left_to_end_its_work(world):
 
 
 def test_drift_outlives_the_controller_and_a_new_one_makes_none(world):
-    """Neither kill -9 of the controller nor a new agent is an amnesty, and nobody drifts because of it."""
+    """Neither kill -9 of the controller nor a new agent ends a drift, and no node drifts because of them."""
     c, agents = fleet(world, ['n01', 'n02', 'n03'])
     alike(c, ['n01', 'n02', 'n03'])
     change(world, 'n03', CMDLINE, WRONG)
@@ -70,7 +70,7 @@ def test_drift_outlives_the_controller_and_a_new_one_makes_none(world):
 
 
 def test_overdue_drift_takes_the_node_down(world):
-    """What is not put right in time counts as down until somebody approves."""
+    """A node whose drift is not corrected in time counts as down until somebody approves it."""
     c, _ = fleet(world, ['n01', 'n02'], DriftTimeout='2s', MaxDriftShare=100)
     alike(c, ['n01', 'n02'])
     events = c.events()

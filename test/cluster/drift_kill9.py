@@ -34,7 +34,7 @@ def expand(folded):
 
 
 def script_of(fates, chance):
-    """Who becomes what when."""
+    """Which node changes to which state, and when."""
     lines = []
     for fate, (first, then) in {'drifted': (WRONG, None), 'restored': (WRONG, RIGHT), 'changed': (WRONG, OTHER)}.items():
         for node in fates[fate]:
@@ -46,7 +46,7 @@ def script_of(fates, chance):
 
 
 def story(c):
-    """What the journal says of each node's drift, in order."""
+    """The journal's entries about each node's drift, in order."""
     told = {}
     for e in c.journal():
         if e['what'].startswith('conform.') and e['what'] != 'conform.seen':

@@ -51,7 +51,7 @@ def test_resume(world):
 
 
 def test_more_than_is_kept(world):
-    """Who comes back after too many events is told to read the table."""
+    """A client that comes back after too many events is told to read the table."""
     c = Controller(world, 'Name=n01\n', **CALM)
     stream = c.events()
     drain(c, 0)

@@ -55,13 +55,13 @@ def test_a_list_once_and_little_when_it_is_the_same(world):
 
 
 def prolog(world, node):
-    """What the prolog of a job comes to on a node, and what it prints."""
+    """The result of a job's prolog on a node, and its output."""
     status, out, err = world.run([program('fettle-agent'), 'prolog', '-r', world.path(node)], env={'SLURM_JOB_ID': '7'})
     return status, out + err
 
 
 def driver(world, node, version):
-    """Another version of a module, of which the kernel tells nobody: its name is the same."""
+    """Another version of a module under the same name, for which the kernel sends no event."""
     change(world, node, 'sys/module/nvme/version', version + '\n')
 
 
@@ -184,7 +184,7 @@ def boot_by_hand(c, agent, boot):
 
 
 def test_what_a_node_was_before_its_boot_proves_nothing(world):
-    """Until it says what it is it is unknown, and neither drifted nor restored because of that."""
+    """Until the node has sent its fingerprint it is unknown, and that makes it neither drifted nor restored."""
     c, agents = fleet(world, ['n01', 'n02'])
     alike(c, ['n01', 'n02'])
     link = boot_by_hand(c, agents['n02'], boot_id())
@@ -229,7 +229,7 @@ def test_drift_and_boots(world):
 
 
 def test_a_list_that_does_not_hash_to_its_name_is_refused(world):
-    """Somebody lies: the node is marked, an alarm says so, and nothing of it is believed."""
+    """A node lies: it is marked, an alarm announces that, and none of its components are believed."""
     c = Controller(world, 'Name=n01\n', **CALM)
     a = Agent(world, c, 'n01', start=False)
     events = c.events()

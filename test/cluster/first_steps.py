@@ -23,7 +23,7 @@ def read(path):
 
 
 def test_real_inventory(world):
-    """What the table shows is what this machine has, by /proc and uname."""
+    """The table shows the values that this machine has by /proc and uname."""
     c = Controller(world, 'Name=n01\n', **CALM)
     equal(c.table()['n01']['State'], 'DOWN', 'before it was heard, the state')
     Agent(world, c, 'n01')
@@ -49,7 +49,7 @@ def test_real_inventory(world):
 
 
 def on_terminal(c, *words, size=(0, 0), **env):
-    """What the tool prints where a person reads; size in lines and columns, 0 for a terminal that does not say."""
+    """The tool's output on a terminal; size in lines and columns, 0 for a terminal that does not tell."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('4H', *size, 0, 0))
     subprocess.run([program('fettle'), *words], stdout=theirs, check=True,
@@ -122,7 +122,7 @@ def test_what_a_person_does(world):
 
 
 def test_nodes_that_pass(world):
-    """What is done with nodes is done with those that pass a filter."""
+    """A command on nodes acts on those that pass a filter."""
     c = Controller(world, 'Name=n01\nName=n02\n', **CALM)
     Agent(world, c, 'n01')
     c.wait_nodes('the agent is heard', ['n01'], State='IDLE')

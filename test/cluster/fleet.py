@@ -56,7 +56,7 @@ def whole_root(world, name, boot, **changes):
 
 
 def fleet(world, names, classes=CLASSES, nodes=None, **settings):
-    """A controller, and an agent with a root of its own for each name; all have said what they are."""
+    """A controller, and an agent with a root of its own for each name; all have sent their fingerprints."""
     c = Controller(world, nodes or ''.join(f'Name={n}\n' for n in names),
                    ClassConf=world.write('classes.conf', classes), **{**CALM, **settings})
     agents = {n: Agent(world, c, n, root=whole_root(world, n, boot_id())) for n in names}
@@ -71,7 +71,7 @@ def wait_known(c, names):
 
 
 def alike(c, names):
-    """Makes what the first one is the baseline of its class."""
+    """Makes the first node the baseline of its class."""
     accept(c, names[0])
     wait_conformance(c, names, 'conformant')
 
@@ -83,7 +83,7 @@ def change(world, node, path, text):
 
 
 def fix(world, node, path=CMDLINE):
-    """Makes the file what it was."""
+    """Restores the file."""
     with open(world.path(node, 'proc/sys/kernel/random/boot_id')) as f:
         change(world, node, path, '10\n' if path == SWAPPINESS else cmdline(node, f.read().strip()))
 
@@ -102,7 +102,7 @@ def diff(c, *nodes):
 
 
 def recorded(c, what, *words):
-    """Says this of what a node is, as soon as that is recorded."""
+    """Gives this command about a node's state, as soon as that is recorded."""
     return wait(what, lambda: c.fettle(*words))
 
 
@@ -119,7 +119,7 @@ def wait_drift(c, node, state):
 
 
 def wait_quiet(c):
-    """Until nothing is recorded any more: what was found is written down, what waited was brought about."""
+    """Waits until nothing is recorded any more: all findings are written down, and all waiting commands are done."""
     def quiet():
         was = c.status()['revision']
         time.sleep(2)  # two sweeps

@@ -138,7 +138,7 @@ class Keeper:
         return end.frames[since:]
 
     def passed(self, since=0):
-        """What the controller wants to have passed on: the bodies of ACT."""
+        """The frames that the controller has passed on: the bodies of ACT."""
         return [p['body'] for p in self.up.of(PASS, since) if p['type'] == ACT and 'tell' not in p['body']]
 
 
@@ -189,7 +189,7 @@ class Played:
         return said and said[-1] in hashes
 
     def run_check(self):
-        """Has the controller have a1 run its check; gives what it said when it is over."""
+        """Has the controller order a1 to run its check; returns the result."""
         said = []
         t = threading.Thread(target=lambda: said.append(self.c.fettle_run('check', 'run', 'mark', 'a1')))
         t.start()
@@ -264,7 +264,7 @@ def test_forged_lists(world):
     p.k.wait('it has looked', lambda: p.looked() == 3)
     p.give_list(0)
     p.k.barrier('a1')
-    contains(p.a1.process.log(), 'it is older than what holds', 'the log of a1')
+    contains(p.a1.process.log(), 'it is older than the present one', 'the log of a1')
     p.restart()
     equal(p.k.links['a1'].hello['checklist'], second, 'the list after another restart')
     check(not os.path.exists(p.evil), 'something forged was done')

@@ -33,7 +33,7 @@ def call(name, *args):
 
 
 def own_mounts():
-    """From now on what is mounted here is seen by this process and its children alone."""
+    """From now on only this process and its children see the mounts that are made here."""
     call('unshare', CLONE_NEWNS)
     call('mount', None, b'/', None, MS_REC | MS_PRIVATE, None)
 
@@ -58,11 +58,11 @@ class Hanging:
         self.answers = False
 
     def resume(self):
-        """Whoever waits is answered."""
+        """Answers the processes that wait."""
         self.answers = True
 
     def end(self):
-        """Whoever waits is let go; nothing is mounted any more."""
+        """Releases the processes that wait; nothing is mounted any more."""
         libc.umount2(self.path.encode(), MNT_FORCE | MNT_DETACH)
         if self.fd >= 0:
             self.thread.join()

@@ -421,7 +421,7 @@ class Controller:
         return [line for line in self.log().splitlines() if any(w in line for w in words)]
 
     def suspected(self):
-        """What the log says of nodes that were late or silent, ever, one by one or in masses."""
+        """The log's lines about nodes that were late or silent, ever, one by one or in masses."""
         return self.log_lines(' node.late ', ' node.silent ', ' alarm.silence: ')
 
     def connect(self, timeout=TIMEOUT):

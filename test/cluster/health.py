@@ -132,7 +132,7 @@ def test_a_remedy_that_disturbs_nobody_runs_while_the_node_is_in_service(world):
     c.wait_nodes('it works', ['n1'], State='BUSY')
     for n in ['n1', 'n2']:
         unmount(world, n)
-    wait('it was repaired', lambda: any('tend -> none: what was wrong is gone' in s for s in steps(c, 'n1')))
+    wait('it was repaired', lambda: any('tend -> none: the fault is gone' in s for s in steps(c, 'n1')))
     c.wait_nodes('it is in service, and its work runs', ['n1'], State='BUSY', Schedulable=True, Why='', Health='ok')
     equal([a['remedy'] for a in repair(c, 'n1')['attempts']], ['mount.scratch'], 'what was tried')
     check(all(t.startswith('tend') for t in steps(c, 'n1')[2:]), lambda: f'it was held: {steps(c, "n1")}')
@@ -190,7 +190,7 @@ def test_counting_says_something_about_a_node_only_where_the_node_is_the_cause(w
 
 
 def test_what_a_remedy_does_not_help_is_not_over(world):
-    """What the kernel said of a GPU stays, though a mount was mended meanwhile."""
+    """The kernel's finding about a GPU stays, though a mount was repaired meanwhile."""
     c, _ = ward(world, ['n1'], remedy=[
         REMEDY, 'Remedy=gpu.reset Run=node:true Helps=xid.* Confidence=70% Because="it resets it" Takes=10m'])
     c.fettle('brake', 'stop', '--reason', 'until both are found')
@@ -204,7 +204,7 @@ def test_what_a_remedy_does_not_help_is_not_over(world):
 
 
 def test_what_was_cured_stays_cured_when_the_agent_ends(world):
-    """However it ends; and what was told stands though the line is gone."""
+    """In whatever way the agent ends; and a reported finding stands though the line is gone."""
     nodes = ['n1', 'n2', 'n3']
     c, agents = ward(world, nodes, SharedNodes=1000, SurgeNodes=1000, remedy=[
         'Remedy=gpu.reset Run=node:true Helps=xid.* Needs=nothing Confidence=70% Because="it resets it" Takes=1s '
@@ -252,7 +252,7 @@ def test_the_last_network_interface(world):
 
 
 def test_what_nobody_can_carry_out_is_a_persons(world):
-    """A node without a BMC is not asked for the power of it for ever."""
+    """The BMC of a node without one is not asked for ever."""
     bmcs = world.write('bmc.conf', 'Nodes=n2 Driver=script Run=/bin/false\n')
     c, _ = ward(world, ['n1'], BmcConf=bmcs,
                 remedy='Remedy=cycle Run=power.cycle Helps=* Confidence=80% Because="it does" Takes=1m')
@@ -324,7 +324,7 @@ def test_the_extensive_stage_has_three_outcomes(world):
 
 
 def test_a_reboot_is_judged_by_the_boot(world):
-    """The agent is killed in it, like the node; what counts is that the node is back on another boot."""
+    """The agent is killed during the reboot, like the node; only the node's return on another boot counts."""
     c, agents = ward(world, ['n1'], remedy='Remedy=boot Run=reboot Helps=* Confidence=60% Because="often" Takes=1m')
     world.write('n1/sbin/reboot', f'#!/bin/sh\ntouch {world.path()}/n1.rebooted\n')
     os.chmod(world.path('n1', 'sbin/reboot'), 0o755)
@@ -391,7 +391,7 @@ def test_what_is_for_boots_is_not_run_again_by_an_agent_that_was_killed(world):
     contains(c.fettle('check', 'show', 'n1'), 'it was fine', 'what is said of it')
 
 
-# A mount that has to be there, looked at seldom: what it says of a boot comes at that boot, and not before.
+# A required mount that is checked seldom: its result for a boot comes on that boot, and not before.
 SELDOM = 'Check=scratch Probe=fs.mounted Path=/scratch Every=1h Fails=1 Passes=1\n'
 
 

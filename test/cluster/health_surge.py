@@ -15,7 +15,7 @@ REMEDY = 'Remedy=mount.scratch MOUNT Confidence=80% Because="it is there, and on
 
 
 def out(c, names):
-    """Who was taken out of service."""
+    """The nodes that were taken out of service."""
     table = c.table('Name,Lifecycle')
     return [n for n in names if table[n]['Lifecycle'] != 'available']
 
@@ -100,7 +100,7 @@ def test_many_different_faults_trip_the_latch(world):
     c.wait_nodes('most are well', NODES[3:], Health='ok')
     wait('the alarm is told anew', lambda: 'surge' in c.alarms())
     c.fettle('brake', 'release', 'latch', '--reason', 'it was the power')
-    wait('the alarm ends', lambda: 'surge' not in c.alarms() and c.log_lines('alarm.over', 'let go of the latch'))
+    wait('the alarm ends', lambda: 'surge' not in c.alarms() and c.log_lines('alarm.over', 'released the latch'))
     for n in NODES[:3]:
         wait_step(c, n, 'queue')
 

@@ -73,7 +73,7 @@ def closed_by_peer(s, within=TIMEOUT):
 
 @contextlib.contextmanager
 def as_nobody():
-    """Whoever connects in here is the user nobody. All threads are, meanwhile."""
+    """Connections in here are made by the user nobody, as are those of all threads meanwhile."""
     os.seteuid(NOBODY)
     try:
         yield
@@ -226,7 +226,7 @@ def swarm_age(process):
 
 
 def test_mixed_attack(world):
-    """All of it at once from several threads, for some seconds."""
+    """All attacks at once from several threads, for some seconds."""
     p = Ports(world)
     stop = threading.Event()
 
@@ -416,7 +416,7 @@ def test_flood_of_a_collector(world):
 
 
 def test_a_node_has_few_connections(world):
-    """Whoever has a node's key holds some descriptors, and not all, and does not push the agent out."""
+    """An attacker with a node's key holds some descriptors, but not all, and does not push the agent out."""
     p = Ports(world)
     before = open_files(p.c.process)
     crowd = [Link(p.c.port, *p.agent.certificate()) for _ in range(60)]

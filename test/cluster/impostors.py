@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is not believed: names, certificates, old heartbeats, and people without a right."""
+"""Names, certificates and old heartbeats that are not believed, and people without a right."""
 import glob
 import json
 import os

@@ -143,7 +143,7 @@ def test_agents_come_back(world):
 
 
 def test_journal_in_pages(world):
-    """What was committed together is not cut by the end of a page."""
+    """Entries that were committed together are not separated by the end of a page."""
     c = Controller(world, 'Name=n[01-16]\n', **CALM)
     clients = [Client(c, i) for i in range(CLIENTS)]
     for client in clients:

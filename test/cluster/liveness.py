@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is late, who is down, and who is not to be blamed."""
+"""Which nodes are late, which are down, and which are not at fault."""
 import os
 import time
 
@@ -146,7 +146,7 @@ def test_mass_silence(world):
 
 
 def test_when_it_was_last_heard(world):
-    """Of a dead node that and what it had is known after a restart, whether the controller was stopped or killed."""
+    """A dead node and its inventory are known after a restart, whether the controller was stopped or killed."""
     c = Controller(world, 'Name=n01\nName=n02\n', **QUICK)
     agents = {n: Agent(world, c, n).process for n in ('n01', 'n02')}
     c.wait_nodes('they are heard', ['n01', 'n02'], State='IDLE')

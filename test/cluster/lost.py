@@ -35,7 +35,7 @@ def lost_ward(world, names, remedy=CYCLE, **settings):
 
 
 def told(world, node):
-    """What the node's BMC was told."""
+    """The commands that the node's BMC got."""
     path = world.path(f'{node}.power')
     if not os.path.exists(path):
         return []
@@ -139,7 +139,7 @@ def test_what_is_not_repaired(world):
 
 
 def test_what_an_agent_cannot_do_its_bmc_does(world):
-    """Its agent has nowhere to write down what it is about to do."""
+    """The node's agent cannot record what it is about to do."""
     lines = ['Remedy=restart Run="node:true" Helps=* Confidence=90% Because="a try" Takes=1s Disturbs=0',
              'Remedy=reboot Run=reboot Helps=* Confidence=80% Because="a try" Takes=2s Disturbs=0',
              CYCLE.replace('node.lost', '*')]
@@ -240,7 +240,7 @@ def test_a_node_that_dies_before_it_said_what_runs_there(world):
     work.hang()
     unmount(world, 'n1')  # so that it does not get into service
     boots(world, agents, 'n1')
-    c.wait_nodes('it is heard, and what runs on it is not known', ['n1'], Liveness='live', Health='fatal', Work='unknown')
+    c.wait_nodes('it is heard, and it is not known whether work runs on it', ['n1'], Liveness='live', Health='fatal', Work='unknown')
     agents['n1'].process.kill()
     wait('its BMC was told', lambda: told(world, 'n1'))
     work.end()

@@ -74,7 +74,7 @@ def test_the_state_is_lost_and_the_authority_kept(world):
 
 
 def test_the_state_is_lost_while_something_is_under_way(world):
-    """It goes on, is not done again, and what it came to is told to nobody whom it is not for."""
+    """The operation goes on, is not repeated, and its outcome is only reported to the controller that ordered it."""
     c, agents = clinic(world)
     world.write('hold', '')
     unmount(world, 'n1')

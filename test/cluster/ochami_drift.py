@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What OpenCHAMI's State Manager is told of drift by a real controller, whoever is away or killed."""
+"""What a real controller tells OpenCHAMI's State Manager about drift, whichever process is away or killed."""
 import random
 
 from fleet import CMDLINE, SWAPPINESS, WRONG, change, fix, wait_conformance, wait_drift, wait_quiet
@@ -46,7 +46,7 @@ def test_what_is_anothers_stays(world):
 
 
 def away_while_much_happens(world, o, c):
-    """n01 and n02 drift, n03 does and is right again, n04 is restored: all while nobody hears of it."""
+    """n01 and n02 drift, n03 drifts and is right again, n04 is restored: all while the State Manager is away."""
     change(world, 'n04', SWAPPINESS, '60\n')
     wait('SMD is told', lambda: o.is_told('n04'))
     wait_quiet(c)
@@ -93,7 +93,7 @@ def test_the_server_away_and_the_controller_killed(world):
 
 
 def alternate(said, first, second):
-    """Of these requests each was made once: one kind follows the other."""
+    """Each of these requests was made once: one kind follows the other."""
     kinds = [r for r in said if first(r) or second(r)]
     return all(first(r) == (i % 2 == 0) for i, r in enumerate(kinds))
 

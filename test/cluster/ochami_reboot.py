@@ -80,7 +80,7 @@ def test_nothing_is_rebooted_while_work_runs(world):
 
 
 def test_nothing_is_done_to_a_node_that_somebody_holds_in_ochami(world):
-    """Locked, disabled or reserved in the State Manager: what is found is told, and no remedy begins."""
+    """Locked, disabled or reserved in the State Manager: findings are reported, and no remedy begins."""
     holds_of = {'n1': ('locked', {'Locked': True}), 'n2': ('disabled', {'Enabled': False}), 'n3': ('reserved', {'Reserved': True})}
     o = Ochami(world, [*holds_of, 'n4'])
     c, _ = ward(world, [*holds_of, 'n4'], remedy='Remedy=mount.scratch MOUNT Confidence=80% Because="it is there" Takes=5s',

@@ -66,7 +66,7 @@ def add_program(world, node, name, body):
 
 
 def install(world, node, cases):
-    """What the cases of a node need, and nothing of the other records."""
+    """The records that the cases of a node need, and no others."""
     os.makedirs(world.path(node, 'bin'))
     for tool in ('cat', 'printf'):
         os.symlink(shutil.which(tool), world.path(node, 'bin', tool))
@@ -112,7 +112,7 @@ def lines(cases, records, world):
 
 
 def alone(c, nodes, records):
-    """What nodes say that run them by themselves, and what becomes of it."""
+    """The results of nodes that run the checks by themselves, and what follows."""
     for n in NODES:
         wanted = {x.record: (x.result, x.text) for x in nodes[n]}
         fatal = {name: w for name, w in wanted.items() if w[0] == 'fatal'}
@@ -131,7 +131,7 @@ BAD = {'all-reduce-pair': ['n01', 'n03', 'n05', 'n07'], 'ib-write-pair': ['n02',
 
 
 def install_pair(world, record, cases):
-    """A node with a bad output has it whoever it runs with; two that are good have the good one."""
+    """A node with a bad output has it with any partner; two good nodes have the good one."""
     good, *bad = sorted(cases, key=lambda c: c.which != 'good')
     equal(len(bad), len(BAD[record]), f'the bad outputs of {record}')
     by_name = dict(zip(BAD[record], bad))
@@ -144,7 +144,7 @@ def install_pair(world, record, cases):
 
 
 def together(c, bad):
-    """Who is bad is named with the words of the tool, whichever of the two ran it, and nobody else."""
+    """The bad node is named with the words of the tool, whichever of the two ran it, and no other node."""
     for n, case in bad.items():
         wait_step(c, n, 'queue')
         equal(repair(c, n)['problem'], 'hardware_problem', f'what {n} is')

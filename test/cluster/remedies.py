@@ -123,7 +123,7 @@ def test_what_only_another_boot_ends_is_not_cured_on_this_one(world):
 
 
 def test_a_person_puts_something_right_without_a_boot(world):
-    """What the kernel's log said before does not stand against the node any more; what it says afterwards does."""
+    """Earlier findings of the kernel's log do not count against the node any more; later ones do."""
     c, agents = ward(world, ['n1'])
     kernel_says(world, 'n1', XID)
     wait_step(c, 'n1', 'queue')
@@ -140,7 +140,7 @@ def test_a_person_puts_something_right_without_a_boot(world):
 
 
 def test_a_person_puts_single_findings_right(world):
-    """What is named is closed and judged anew, and forgotten by its device; the rest keeps the node in the queue."""
+    """The named findings are closed, judged anew, and forgotten by device; the others keep the node in the queue."""
     c, agents = ward(world, ['n1'])
     xid, other, scratch = ('xid.79', 'gpu 0000:9b:00'), ('xid.79', 'gpu 0000:3b:00'), ('scratch', 'mount /scratch')
 

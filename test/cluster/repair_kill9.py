@@ -20,7 +20,7 @@ echo mounted
 """
 REMEDY = ('Remedy=mend Run=node:{}/mend Helps=scratch Needs=idle Confidence=80% Tries=1 Because="it is only not '
           'mounted" Takes=5s Deadline=2m Disturbs=0')
-# What one repair with an extensive stage before and after the remedy writes into Slurm.
+# The writes into Slurm of one repair with an extensive stage before and after the remedy.
 ONCE = {'State=DRAIN': 3, 'State=UNDRAIN': 3, 'create reservation': 2, 'delete Res': 2}
 # The same when every check passed after the last stage before that stage's drain could be written.
 ONCE_QUICKLY = {**ONCE, 'State=DRAIN': 2, 'State=UNDRAIN': 2}
@@ -145,7 +145,7 @@ def test_it_is_killed_before_and_after_every_write(world):
 
 
 def see_to(world, c, node, unknown):
-    """An agent that began something right before it was ended cannot say what came of it: a person does."""
+    """An agent that began an operation right before its end cannot report the outcome: a person decides."""
     r = repair(c, node) or {}
     if r.get('step') == 'queue' and r['attempts'] and not r['attempts'][-1]['done']:
         unknown.add(node)
@@ -194,7 +194,7 @@ def test_what_ends_while_the_controller_is_away_is_known(world):
 
 
 def goes_on(world, l, c, hold):
-    """What the agent began goes on without it: nothing else is done meanwhile, and the next one says what came of it."""
+    """An operation goes on without its agent: nothing else is done meanwhile, and the next agent reports the outcome."""
     holds('it is waited for', 3, lambda: mended(world) == 1 and step(c, 'c1') == 'remedy')
     os.remove(hold)
     wait('it is back', lambda: is_back(l, c, 'c1'))

@@ -19,7 +19,7 @@ ANSWERED_S = 1 if LONG else 10
 GROWTH_KIB_MAX = (128 if SANITIZED else 64) << 10
 PACE = ({'HeartBeatInterval': '1s', 'LateAfter': '5s', 'HeartBeatTimeout': '10s'} if LONG else
         {'HeartBeatInterval': '5s', 'LateAfter': '90s', 'HeartBeatTimeout': '180s'})
-# What the node whose checks flip runs; no other node does.
+# The checks of the node whose results flip; no other node runs them.
 CHECKS = ''.join(f'Check=check{i} Probe=fs.mounted Path=/scratch{i} Every=1s Fails=1 Passes=1 Nodes=e3\n' for i in range(7))
 COMMITS_AT_ONCE, COMMIT_S = 20, 6  # of what comes and goes on one node
 VICTIM, DRAINED = 'n0000', 'n0002'
@@ -41,7 +41,7 @@ def command(c, words):
 
 
 def wrongly_judged(c):
-    """What the log says of players that were late, silent or drained, but for the one that a person drained."""
+    """The log's lines about players that were late, silent or drained, except the one that a person drained."""
     judged = re.compile(r' (?:node\.(?:late|silent|lost|drained)|repair\.\w+|incident\.\w+) n')
     return [line for line in c.log_lines(' node.', ' repair.', ' incident.') if judged.search(line) and ' node.drained ' + DRAINED not in line]
 

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 /*
- * A wall clock that is wrong by FETTLE_SKEW_S seconds, for one process: loaded before the system's library.
+ * A wall clock that is wrong by FETTLE_SKEW_S seconds, for one process. It is loaded before the system's
+ * library.
  */
 
 static time_t skew(void)

@@ -515,7 +515,7 @@ def test_the_words_of_a_drain_are_edited_in_the_middle_of_a_repair(world):
 
 
 def test_two_fettles_on_one_slurm(world):
-    """What one drained is a person's to the other; a state that was lost with its authority is another Fettle."""
+    """A drain of one Fettle is a person's to another; a state that was lost with its authority is another Fettle."""
     l, c, _ = slurm_ward(world)
     unmount(world, 'c1')
     wait_step(c, 'c1', 'queue')

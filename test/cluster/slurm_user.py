@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fettled that is an ordinary user tells a real Slurm, of which root is the operator, by fettle-exec."""
+"""A fettled that runs as an ordinary user controls a real Slurm, whose operator is root, through fettle-exec."""
 from harness import USER, check, contains, equal, main, need_root, uid_of
 from slurm_ward import is_drained, slurm_ward, wait_drained, wait_released
 from ward import unmount

@@ -76,7 +76,7 @@ def set_mode(world, mode):
 
 
 def calls(world, *words):
-    """What Slurm was told to change, where all these words stand in it: a node's name not within a number of Fettle's."""
+    """The changes ordered from Slurm that have all these words: a node's name, but not within a number of Fettle's."""
     patterns = [re.compile(rf'\b{w}\b' if re.fullmatch('c[0-9]+', w) else re.escape(w)) for w in words]
     with open(world.path('scontrol/calls'), encoding='utf-8') as f:
         return [line.strip() for line in f if all(p.search(line) for p in patterns)]

@@ -84,7 +84,7 @@ class Ochami:
                 for name, path in (('SMD', '/smd/hsm/v2'), ('BSS', '/bss/boot/v1'), ('PCS', '/pcs'))}
 
     def stands(self, node):
-        """What SMD has of a node: flag, status, whether it is in the group."""
+        """SMD's entry of a node: flag, status, whether it is in the group."""
         with self.state.lock:
             c, group = self.state.components[xname(node)], self.state.groups.get('drifted', {'ids': []})
             return c['Flag'], c.get('SoftwareStatus', ''), xname(node) in group['ids']

@@ -37,7 +37,7 @@ def build_image(world, c, token):
 
 
 def boot(world, image, agent, status=0):
-    """What fettle-agent-join.service does, on a machine that has nothing but the image."""
+    """The work of fettle-agent-join.service, on a machine that has nothing but the image."""
     shutil.rmtree(agent.home, ignore_errors=True)
     shutil.rmtree(agent.runtime, ignore_errors=True)
     got, out, err = world.run([program('fettle-agent'), 'join', '--root', image, '--name', agent.name, '-D', agent.home])

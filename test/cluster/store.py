@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may happen to the state: a full disk, damage, and a kill right after it was made."""
+"""Accidents of the state: a full disk, damage, and a kill right after it was made."""
 import contextlib
 import json
 import os
@@ -240,7 +240,7 @@ def test_damage(world):
 
 
 def test_an_older_copy_is_noticed(world):
-    """state.db of yesterday beside the mark of today: what was acknowledged since is not forgotten in silence."""
+    """state.db of yesterday beside the mark of today: commits that were acknowledged since are not forgotten in silence."""
     c = Controller(world, 'Name=n01\n', **CALM)
     c.fettle('node', 'drain', 'n01', '--reason', 'first')
     c.process.stop()
@@ -366,7 +366,7 @@ def test_keys_and_state_that_others_reach(world):
 
 
 def test_state_is_private(world):
-    """Nobody else can read the state, and -D of another kind is refused."""
+    """No other user can read the state, and -D of another kind is refused."""
     c = Controller(world, 'Name=n01\n')
     equal(os.stat(c.state).st_mode & 0o077, 0, 'rights of others on the state directory')
     equal(os.stat(os.path.join(c.state, 'ca.key')).st_mode & 0o077, 0, 'rights of others on ca.key')

@@ -52,7 +52,7 @@ def verdict(c, name):
 
 
 def faults(c):
-    """What is wrong with the node beside that one of its checks hangs."""
+    """The node's faults, without the check that hangs."""
     return [i for i in incidents(c, 'n1') if any(f['code'] != 'probe.stuck' for f in i['findings'])]
 
 
@@ -108,7 +108,7 @@ def test_a_check_that_hangs_is_an_incident(world):
 
 
 def test_a_disk_that_cannot_be_killed(world):
-    """The others are asked all the same, and another check of it waits for the same process."""
+    """The other targets are looked at all the same, and another check of the stuck target waits for the same process."""
     for disk in ('sda', 'sdb', 'sdc'):
         world.write(f'n1/sys/block/{disk}/device/vendor', 'ATA')
     for disk in ('sda', 'sdc'):
@@ -156,7 +156,7 @@ LOST = '(setsid sleep 4321 &)'  # a session of its own, and no parent
 
 
 def lost(world):
-    """Processes that left whoever started them."""
+    """Processes that have left their parent."""
     found = []
     for pid in world.marked():
         with contextlib.suppress(OSError):
@@ -188,14 +188,14 @@ def test_what_a_plugin_leaves_behind(world):
 
 
 def test_what_a_plugin_may_be(world):
-    """More processes than a check may have are the end of it."""
+    """A check with more processes than allowed is ended."""
     c, _ = ward(world, ['n1'], checks=CHECKS + 'Check=many Probe=plugin Observe=yes Deadline=1m Every=1h '
                 'Run="for i in $(seq 300); do sleep 1000 & done; wait"\n')
     wait('it is said', lambda: 'more than 256 processes' in verdict(c, 'many').get('text', ''))
 
 
 def test_what_a_remedy_leaves_behind(world):
-    """Of one that failed or was out of time nothing; what one that did well left in the background stays."""
+    """A command that failed or ran out of time leaves no process; a background process of a successful one stays."""
     c, _ = ward(world, ['n1'], remedy=[
         f'Remedy=ask Run="node:{LOST}; touch {world.dir}/n1.ready; sleep 1000" Helps=scratch '
         'Needs=nothing Confidence=80% Because="a try" Takes=1s Deadline=3s Disturbs=0 Tries=1'])

@@ -16,7 +16,7 @@ import time
 from harness import TIMEOUT, Failed, check
 
 INDENT = '    '
-# What differs between two runs, in the order in which it is looked for.
+# The differences between two runs, in the order in which they are searched for.
 VARIES = [(r'fettle1\.[0-9a-f.]+', 'TOKEN'), (r'\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?', 'TIME'),
           (r'\b[0-9a-f]{8}-[0-9a-f-]{27}\b', 'UUID'), (r'\b(list_|fp_)?[0-9a-f]{8,64}\b', 'HASH'),
           (r'\b(\d+(\.\d+)?\s?(ms|s|min|m|h|d)\b)+', 'SPAN'), (r'\b\d+\.\d+(\.\d+)?\b', 'ID'),

@@ -182,7 +182,7 @@ def test_what_nodes_came_to_survives_kill_9(world):
     c, _ = ward(world, names, MaxTrials=100, checks=CHECKS + 'Check=disk Probe=bench.disk Path=/etc Size=1MiB '
                                                              'When=scheduled Deadline=20s Every=30d\n')
     said = wait('it is written down', lambda: [e['text'] for e in c.journal() if e['what'] == 'bench.measured'], 100)
-    equal(said, ['disk of class default: what 2 nodes came to'], 'what the journal says')
+    equal(said, ['disk of class default: the results of 2 nodes'], 'what the journal says')
     before = c.status()
     c.process.kill()
     c.start()
@@ -223,7 +223,7 @@ def test_a_person_has_nodes_run_it_together(world):
 
 def test_a_bad_node_of_a_pair_is_named(world):
     c, _ = trial_ward(world, PAIRS, check='pair', more='Group=2', begin=False)
-    # Whoever runs it with n3 fails, too: they cannot know whose fault it is.
+    # Each node that runs the check with n3 fails, too, and cannot know whose fault it is.
     for n in PAIRS:
         does(world, n, f'case ",$FETTLE_NODES," in *,n3,*) {FAILS.strip()};; esac\n')
     go(c)

@@ -12,7 +12,7 @@ TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 
 
 def copy_tree(world):
-    """What `make up` needs: the Makefile, tools, and a build that ninja finds nothing to do in."""
+    """The needs of `make up`: the Makefile, tools, and a build that is up to date for ninja."""
     top = world.path('tree')
     os.mkdir(top)
     shutil.copy(os.path.join(TREE, 'Makefile'), top)
@@ -98,7 +98,7 @@ def test_up_and_down(world):
 
 
 def test_first_node(world):
-    """What the transcripts of doc/first-node.md show is what is printed."""
+    """The transcripts of doc/first-node.md show what is printed."""
     top, node = copy_tree(world), socket.gethostname().split('.')[0]
     Transcript(world, os.path.join(TREE, 'doc/first-node.md'), top, names={'lx01': node, '/srv/fettle': top}).play()
     wait('every process has ended', lambda: not world.marked())

@@ -103,7 +103,7 @@ def test_without_fettle_exec_it_is_said(world):
 
 
 def missing(c, state=None, **env):
-    """What fettled -n says to root."""
+    """The output of fettled -n for root."""
     status, _, said = c.world.run([program('fettled'), '-n', '-f', c.conf, '-D', state or c.state], env=env)
     equal(status, 1 if said else 0, f'the exit status of fettled -n, which says {said!r}')
     return said
@@ -115,7 +115,7 @@ def test_what_the_user_lacks_is_said(world):
     equal(missing(c, **exec_at), '', 'what is missing before there is a state')
     c.start()
     equal(missing(c, **exec_at), '', 'what is missing when it runs')
-    contains(missing(c), 'what needs root: fettle-exec does not hear at /run/fettle-exec/socket', 'without a socket')
+    contains(missing(c), 'the part that needs root: fettle-exec does not hear at /run/fettle-exec/socket', 'without a socket')
     bmcs = world.path('bmc.conf')
     os.chmod(bmcs, 0o600)
     equal(missing(c, **exec_at), f'BmcConf: user {USER} may not read {bmcs}, which belongs to root\n', 'a file')
@@ -141,7 +141,7 @@ def refused_state(c, why, **options):
 
 
 def test_a_state_has_one_user(world):
-    """It is moved from root to the user, and nothing of it is lost."""
+    """The state is moved from root to the user, and nothing is lost."""
     c = powered(world, start=False)
     conf = c.settings['ApiSocket']
     c.write(ApiSocket=world.path('root.sock'))

@@ -13,7 +13,7 @@ MOUNTINFO, KMSG = 'proc/self/mountinfo', 'dev/kmsg'
 # A mount that has to be there; what the kernel says.
 CHECKS = ('Check=scratch Probe=fs.mounted Path=/scratch Every=1s Fails=1 Passes=1\n'
           'Check=kernel Probe=kernel.log\n')
-# What mends it, on the node itself; FETTLE_NODE is its name.
+# The repair on the node itself; FETTLE_NODE is its name.
 MOUNT = 'Run="node:cp {}/$FETTLE_NODE.mounted {}/$FETTLE_NODE/proc/self/mountinfo" Helps=scratch Needs=nothing'
 RULES = {'Health': 'act', 'MaxOut': 100, 'MaxOutClass': 100, 'MaxOutPartition': 100, 'MaxOutGroup': 100}
 

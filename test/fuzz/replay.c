@@ -28,7 +28,7 @@ static size_t read_file(const char *dir, const char *name, uint8_t *buf)
 
 static void feed(const uint8_t *bytes, size_t n)
 {
-    uint8_t *exact = malloc(n ? n : 1); /* so that a read past the end is seen */
+    uint8_t *exact = malloc(n ? n : 1); /* so that a read past the end is noticed */
     memcpy(exact, bytes, n);
     LLVMFuzzerTestOneInput(exact, n);
     free(exact);
@@ -53,5 +53,5 @@ int main(int argc, char **argv)
     }
     free(buf);
     printf("%zu inputs\n", files);
-    return files ? 0 : 1; /* a corpus that is not there proves nothing */
+    return files ? 0 : 1; /* an empty corpus proves nothing */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lets the driver make each kind of call that it has, against the stand-in, and prints what it sent as JSON:
- * for contract_test.py.
+ * Has the driver make each kind of call, against the stand-in, and prints what it sent as JSON, for
+ * contract_test.py.
  */
 #include "world.h"
 

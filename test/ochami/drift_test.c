@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Fettle puts into the State Manager about a drifted node, and takes back: each promise of
+ * What Fettle writes into the State Manager about a drifted node, and takes back: each contract of
  * src/driver/ochami.h that concerns SMD.
  */
 #include "world.h"
@@ -26,7 +26,7 @@ static void stands(struct world *w, const char *expected)
     assert_string_equal(is, expected);
 }
 
-/* A record's `done`: its parts as "FLAG STATUS GROUP", "null", and what was refused. */
+/* A record's `done`: its parts as "FLAG STATUS GROUP", "null", and the refusal. */
 static void did(struct world *w, const char *expected)
 {
     char is[400];
@@ -139,7 +139,7 @@ static void test_a_flag_that_a_boot_reset_is_set_again_with_the_next_change(void
 {
     struct world *w = *state;
     want(w, WANT("major"));
-    /* What a node's boot does: StateData without a Flag makes it OK. */
+    /* The effect of a node's boot: StateData without a Flag makes it OK. */
     json_decref(world_ask(w, "PATCH", COMPONENT "/StateData", "{\"State\":\"Ready\"}"));
     stands(w, "OK drift:major:0123456789ab drifted");
     want(w, WANT("critical"));
@@ -217,7 +217,7 @@ static void test_a_call_that_smd_refuses_is_a_result_with_its_words(void **state
     assert_int_equal(w->n_away, 0);
 }
 
-/* It does not say that the node is not there: nothing of it is written down as done. */
+/* The answer does not say that the node is missing, so nothing about it is recorded as done. */
 static void test_what_smd_refuses_to_show_is_tried_again(void **state)
 {
     struct world *w = *state;
@@ -242,7 +242,8 @@ static void test_a_component_that_is_gone_takes_its_marks_along(void **state)
     assert_null(world_record(w, KEY));
 }
 
-/* However the server fails, and whatever it says then: said once, nothing lost, said once that it is back. */
+/* In every way in which the server fails: it is reported once, nothing is lost, and its return is reported
+ * once. */
 static void test_a_server_that_fails_is_tried_until_it_is_back(void **state)
 {
     struct world *w = *state;
@@ -307,8 +308,7 @@ static void prepare_killing(struct world *w, bool undo)
     world_want(w, "lx01", X, undo ? NULL : WANT("major"));
 }
 
-/* Killed after each turn of the loop there is: the driver after it comes to the same end, and takes all back.
- */
+/* Killed after each turn of the loop: the next driver comes to the same end, and takes everything back. */
 static void test_killed_at_any_moment(void **state)
 {
     struct world *w = *state;
@@ -330,7 +330,7 @@ static void test_killed_at_any_moment(void **state)
     }
 }
 
-/* Killed when it was put, and before anybody knows: it is Fettle's all the same. */
+/* Killed after the write and before the result: what it wrote is still Fettle's. */
 static void test_killed_between_call_and_record(void **state)
 {
     struct world *w = *state;
@@ -338,7 +338,7 @@ static void test_killed_between_call_and_record(void **state)
     while (w->n_results < 1 || w->commits)
         world_turn(w);
     w->is_held = true;
-    while (w->n_results < 2) /* the pending one is in the record, the last is not to be */
+    while (w->n_results < 2) /* the pending one is recorded, the last one must not be */
         world_turn(w);
     world_kill(w);
     did(w, "Warning drift:major:0123456789ab drifted (pending)");
@@ -361,7 +361,7 @@ static void test_nothing_is_put_before_the_record_says_so(void **state)
     for (int i = 0; i < 10; i++)
         uv_run(&w->loop, UV_RUN_NOWAIT);
     stands(w, "OK - -");
-    world_want(w, "lx01", X, NULL); /* taken back before it was put: the record may go */
+    world_want(w, "lx01", X, NULL); /* taken back before it was written, so the record may be deleted */
     world_put(w, KEY, NULL);
     world_release(w);
     world_settle(w);
@@ -369,7 +369,7 @@ static void test_nothing_is_put_before_the_record_says_so(void **state)
     assert_int_equal(ochami_waiting(w->o), 0);
 }
 
-/* A day of changes while the server is away is the calls of the last one. */
+/* A day of changes while the server is away takes only the calls of the last change. */
 static void test_changes_are_merged(void **state)
 {
     struct world *w = *state;
@@ -389,7 +389,7 @@ static void test_changes_are_merged(void **state)
     assert_int_equal(w->n_back, 1);
 }
 
-/* A newer want while a call is under way: the newest stands at the end. */
+/* A newer want during a call: the newest one counts in the end. */
 static void test_a_newer_want_overtakes(void **state)
 {
     struct world *w = *state;

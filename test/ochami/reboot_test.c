@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reboot into the right image: each promise of src/driver/ochami.h that concerns BSS and PCS. The one
- * that matters: whatever fails and whoever is killed, a node is rebooted once.
+ * The reboot into the right image: each contract of src/driver/ochami.h that concerns BSS and PCS. The most
+ * important one: whatever fails and whichever process is killed, a node is rebooted once.
  */
 #include "world.h"
 
@@ -86,7 +86,7 @@ static void test_image_transition_and_its_end(void **state)
     json_t *p = json_array_get(all, 0);
     assert_string_equal(json_string_value(json_object_get(p, "kernel")), "http://boot/vmlinuz");
     assert_string_equal(json_string_value(json_object_get(p, "params")), "console=ttyS0 quiet");
-    assert_null(json_object_get(p, "initrd")); /* nothing was said of it */
+    assert_null(json_object_get(p, "initrd")); /* it was not given */
     assert_int_equal(ochami_waiting(w->o), 1);
     finish(w, WELL);
     world_settle(w);
@@ -159,7 +159,7 @@ static void test_who_may_not_be_rebooted_is_not(void **state)
     assert_int_equal(transitions(w), 0);
 }
 
-/* What is remembered of a reboot is no order. */
+/* The memory of an earlier reboot is no order. */
 static void test_one_that_is_not_wanted_any_more_is_not_asked_for(void **state)
 {
     struct world *w = *state;
@@ -241,7 +241,7 @@ static void test_one_under_way_is_adopted(void **state)
     assert_int_equal(w->n_may, 0);
 }
 
-/* A restart of this node that was over before is somebody else's: it does not count as ours. */
+/* An earlier restart of this node is somebody else's, and does not count as Fettle's. */
 static void test_one_that_is_over_is_not_ours(void **state)
 {
     struct world *w = *state;
@@ -297,7 +297,8 @@ static void test_a_transition_that_pcs_forgot_is_failed(void **state)
     did(w, "failed: PCS does not know the transition any more");
 }
 
-/* The answer to the POST is lost, and the transition ends before anybody looks: still one reboot. */
+/* The answer to the POST is lost, and the transition ends before the driver looks: there is still one reboot.
+ */
 static void test_a_lost_answer_is_found_again(void **state)
 {
     struct world *w = *state;
@@ -339,8 +340,8 @@ static size_t turns_until_completed(struct world *w, size_t most)
     return turns;
 }
 
-/* Killed after each turn of the loop: the driver after it takes up what was begun, and there is one
- * transition. */
+/* Killed after each turn of the loop: the next driver takes up what was begun, and there is one transition.
+ */
 static void test_killed_at_any_moment(void **state)
 {
     struct world *w = *state;
@@ -361,7 +362,7 @@ static void test_killed_at_any_moment(void **state)
     }
 }
 
-/* The record is at "asking" and its driver was killed: asked for, or not asked for. */
+/* The record is at "asking" and its driver was killed: PCS was asked, or was not. */
 static void test_taken_up_from_asking(void **state)
 {
     struct world *w = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch over TLS: a server is believed only with a certificate of the authority that is configured, and for
- * the name under which it is asked.
+ * fetch over TLS: a server is only believed with a certificate of the configured authority, and for the name
+ * in the URL.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -113,7 +113,7 @@ void world_put(struct world *w, const char *key, const char *value)
         ochami_effect(w->o, key, value);
 }
 
-/* A result becomes the record's `done`; a record of which nothing is wanted nor done goes. */
+/* A result becomes the record's `done`. A record with nothing wanted and nothing done is deleted. */
 static void apply(struct world *w, const char *key, const char *done)
 {
     const char *value = world_record(w, key);

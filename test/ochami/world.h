@@ -14,13 +14,13 @@
 #include "driver/job.h"
 
 /*
- * What the tests of the OpenCHAMI driver stand in: the stand-in server (server.py, a child process), an
- * outbox whose records change as the controller's do (a result is a commit, and comes back as a record), and
- * a driver that can be killed and made anew from the records.
+ * The world of the tests of the OpenCHAMI driver: the stand-in server (server.py, a child process), an outbox
+ * whose records change as the controller's do (a result is a commit, and comes back as a record), and a
+ * driver that can be killed and made anew from the records.
  */
 
 struct record {
-    char *key, *value; /* value NULL: gone */
+    char *key, *value; /* value NULL: deleted */
     struct record *next;
 };
 
@@ -48,29 +48,29 @@ int world_setup(void **state);
 int world_teardown(void **state);
 
 void world_start(struct world *w); /* a driver from the records */
-void world_kill(struct world *w);  /* and what it has reported and is not committed is lost */
+void world_kill(struct world *w);  /* reported results that are not committed are lost */
 
-/* Puts a record as another commit would: its `done` stays. want or image may be NULL. */
+/* Writes a record as another commit would: its `done` stays. want or image may be NULL. */
 void world_want(struct world *w, const char *node, const char *xname, const char *want);
 void world_reboot(struct world *w, const char *node, const char *xname, const char *id, const char *image);
 void world_put(struct world *w, const char *key, const char *value);
-const char *world_record(const struct world *w, const char *key); /* NULL when it is gone */
+const char *world_record(const struct world *w, const char *key); /* NULL when it is deleted */
 /* The text of a record's `done`; the caller frees it. */
 char *world_done(const struct world *w, const char *key);
 
-void world_release(struct world *w); /* commits what is_held kept back */
+void world_release(struct world *w); /* commits the results that is_held kept back */
 
-/* Runs the loop until nothing waits, or is_true says so; fails after 20 s. */
+/* Runs the loop until nothing waits, or is_true returns true; fails after 20 s. */
 void world_settle(struct world *w);
 typedef bool world_true_fn(struct world *w);
 void world_until(struct world *w, world_true_fn *is_true);
 void world_turn(struct world *w); /* one turn of the loop; fails when the test takes too long */
 
-/* Asks the stand-in beside the driver; the caller releases the answer (NULL when it is no JSON). */
+/* Asks the stand-in directly; the caller releases the answer (NULL when it is not JSON). */
 json_t *world_ask(struct world *w, const char *method, const char *path, const char *body);
 void world_tell(struct world *w, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* How many requests began with this since the last time that anything was counted. */
+/* How many requests began with this prefix since the last count. */
 struct counted {
     size_t n, changes, posts;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The model of the store: commands are decided one after the other against the committed state, are
- * durable after a while, and only then applied and answered. A crash may come between any two of
- * these. Beside it stands a naive opinion of what each command means, node by node; whatever the
- * store holds must be what the opinion says.
+ * The model of the store. Commands are decided one after the other against the committed state, become
+ * durable after a while, and are only then applied and answered. A crash may come between any two of these.
+ * Beside it there is a naive opinion of the meaning of each command, node by node; the store must always hold
+ * what the opinion says.
  */
 #include "sim.h"
 
@@ -134,7 +134,7 @@ static bool in_repair(const struct sim *s, int node)
     return m && member_repair(m);
 }
 
-/* The repair ends on a boot that is known. */
+/* The repair ends on a known boot. */
 static bool admits_by_repair(const struct sim *s, int node, const struct job *j)
 {
     const struct repair_command *says = &j->cmd->repair;
@@ -162,7 +162,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_DRAINED: opinion_drained(s, node, true); break;
         case COMMAND_DRAINING: opinion_drained(s, node, false); break;
         case COMMAND_ADMIT:
-            s->admitted[node] |= j->listed[node] && !in_repair(s, node); /* that is admitted by its end */
+            s->admitted[node] |= j->listed[node] && !in_repair(s, node); /* its repair's end admits it */
             break;
         case COMMAND_REPAIR: s->admitted[node] |= j->listed[node] && admits_by_repair(s, node, j); break;
         case COMMAND_SET: opinion_set(s, node, &j->cmd->edit.settings[0]); break;
@@ -204,7 +204,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_REVISE:
         case COMMAND_SWITCH:
         case COMMAND_POWER:
-        case COMMAND_FORGET: /* nobody says it here */
+        case COMMAND_FORGET: /* nobody gives this command here */
         case COMMAND_MEASURED:
         case COMMAND_TRIAL_BEGIN:
         case COMMAND_TRIAL_END:
@@ -350,7 +350,7 @@ static void answer(struct sim *s)
 void agreed_step(struct sim *s)
 {
     if (s->jobs && s->committing && !s->jobs->durable && s->now >= s->jobs->durable_at)
-        make_durable(s); /* the disk works on while the loop stands still */
+        make_durable(s); /* the disk goes on while the loop stands still */
     if (!shell_listens(s))
         return;
     if (s->jobs && s->committing && s->jobs->durable)
@@ -358,7 +358,7 @@ void agreed_step(struct sim *s)
     begin(s);
 }
 
-/* A crash: what is not durable is lost, and nobody was told otherwise. */
+/* A crash: commands that are not durable are lost, and no caller was told otherwise. */
 void agreed_drop_jobs(struct sim *s)
 {
     while (s->jobs) {
@@ -392,7 +392,7 @@ static void choose_nodes(struct sim *s, struct hostlist *h)
             hostlist_add(h, s->nodes[i].name);
 }
 
-/* They release more than they make, or in the end nothing would be in service. */
+/* They release more than they make, because otherwise nothing would be in service in the end. */
 void agreed_operator(struct sim *s)
 {
     static const char *const owners[OWNERS] = {"root", "ann", "bob"}, *const reasons[] = {"bad DIMM",

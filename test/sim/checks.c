@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Claims that are none of drift, repair or trials: those are held against what is proven (conform.c, mend.c,
+/* Claims other than those of drift, repair and trials, which are compared with the proof (conform.c, mend.c,
  * trial.c). */
 static size_t people_claims(const struct member *m)
 {
@@ -59,7 +59,7 @@ static void compare_nodes(struct sim *s, const char *when)
     }
 }
 
-/* Only while nothing is durable that the controller was not told yet. */
+/* Only while no durable commit is unknown to the controller. */
 void check_state(struct sim *s, const char *when)
 {
     if (s->committing && s->jobs && s->jobs->durable && !s->jobs->failed)
@@ -78,7 +78,7 @@ void check_state(struct sim *s, const char *when)
 
 typedef bool is_quiet_fn(const struct sim *s, const struct fleet_node *n);
 
-/* Whether so many of those that the controller judges are quiet that it is mass silence. */
+/* Whether enough of the nodes that the controller judges are quiet for mass silence. */
 static bool many_are(const struct sim *s, is_quiet_fn *is_quiet)
 {
     size_t watched = 0, quiet = 0;
@@ -93,7 +93,7 @@ static bool many_are(const struct sim *s, is_quiet_fn *is_quiet)
     return quiet >= 3 && quiet * 100 > watched * s->policy.silent_share_percent;
 }
 
-/* By the truth; only such as the controller must have seen, too. */
+/* By the truth, and only when the controller must have noticed it, too. */
 static bool is_silent(const struct sim *s, const struct fleet_node *n)
 {
     int64_t limit = s->policy.plain.late.ns + s->interval + s->delay_max + span_s(3).ns;
@@ -114,7 +114,7 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
         const struct fleet_node *n = &s->nodes[node];
         int64_t silent = sim_timeouts(s, node)->silent.ns;
         if (kind == COMMAND_SILENT) {
-            /* One with a fault of its own is silent; how long is asked below. */
+            /* A node with a fault of its own is silent; the duration is compared below. */
             int64_t untold = n->mass ? s->interval + s->delay_max : 0;
             if (!n->own_fault && s->now - n->last_good < silent - untold)
                 sim_fail(s, "%s goes down, and it was silent through no fault of its own %.1f s ago (9)",
@@ -136,7 +136,8 @@ void check_proposal(struct sim *s, enum command_kind kind, const struct hostlist
         if (kind == COMMAND_DRAINED && work != WORK_IDLE)
             sim_fail(s, "%s counts as drained, and its work is %s", n->name, work_name(work));
         bool is_word = kind == COMMAND_OVERRIDE_AGE || kind == COMMAND_OVERRIDE_END; /* its time goes on */
-        if (!m->listed && !is_word && kind != COMMAND_TRIAL_END) /* who is held for a check is let go */
+        if (!m->listed && !is_word &&
+            kind != COMMAND_TRIAL_END) /* a node that is held for a check is let go */
             sim_fail(s, "%s is in no file and must touch nothing", n->name);
     }
 }
@@ -175,7 +176,7 @@ static void check_facts(struct sim *s, int i, const struct member *m)
         sim_fail(s, "%s is heard in the future", n->name);
 }
 
-/* The list of alarms says what stands: the one of mass silence while it is so, and none twice. */
+/* The list of alarms has the alarm of mass silence exactly while it stands, and no alarm twice. */
 static void check_alarms(struct sim *s, bool silence)
 {
     bool listed = false;
@@ -190,8 +191,8 @@ static void check_alarms(struct sim *s, bool silence)
                  listed ? "stands" : "does not stand");
 }
 
-/* How long after its timeout a node may be down at the latest: half a second, and as long as its collector is
- * under way with the word, or at fault. */
+/* The longest time after its timeout until a silent node is down: half a second, and the time that its
+ * collector needs to report it, or is at fault. */
 static int64_t prompt(const struct sim *s, int i, const struct member *m)
 {
     const struct observed *o = watch_observed(s->watch, m);
@@ -203,7 +204,8 @@ static int64_t prompt(const struct sim *s, int i, const struct member *m)
     return half + s->delay_max + STEP_NS + (calm ? 0 : s->waits.missed.ns + span_s(2).ns + s->delay_max);
 }
 
-/* What must happen in the end: who is silent goes down, who sends is heard, who is heard returns. */
+/* Progress: a silent node goes down in the end, a node that sends is heard, and a node that is heard returns.
+ */
 static void check_progress(struct sim *s, int i, const struct member *m)
 {
     struct fleet_node *n = &s->nodes[i];
@@ -216,9 +218,9 @@ static void check_progress(struct sim *s, int i, const struct member *m)
     if (alarm || s->store_bad_at > s->now - span_s(20).ns || !a.listed || !a.admitted || a.silent ||
         s->jobs || s->now - s->timeouts_at < slack)
         n->down_due = n->down_due > p->silent.ns ? p->silent.ns : n->down_due;
-    if (alarm && n->down_due > 0) /* else there is an excuse that lasts longer */
+    if (alarm && n->down_due > 0) /* else it has an excuse that lasts longer */
         n->down_due = 0;
-    /* nobody goes down without a full one, in which the controller listened */
+    /* no node goes down without a full window in which the controller listened */
     int64_t window = s->now - s->began - s->stood_still - s->first.ns;
     n->down_due = n->down_due > window ? window : n->down_due;
     if (n->down_due > p->silent.ns + span_ms(500).ns && n->down_due > p->silent.ns + prompt(s, i, m))
@@ -229,8 +231,8 @@ static void check_progress(struct sim *s, int i, const struct member *m)
     calm = calm || (fleet_reaches(s, i) && n->own_fault);
     n->well = calm && s->calm_at < s->now - STEP_NS ? n->well + STEP_NS : 0;
     enum liveness live = watch_observed(s->watch, m)->beat.liveness;
-    /* Where a node of its share is dead a collector's batches are 150 % of the interval apart, and by default
-     * a node is late by then: for as long as the batch is on its way. */
+    /* With a dead node in its share, a collector's batches are 150 % of the interval apart, and by default a
+     * node is late by then, for as long as the batch is on its way. */
     bool coming = live == LIVENESS_LATE && n->to >= 0 && n->quiet < p->late.ns + s->delay_max + span_s(2).ns;
     if (n->well > heard_within && live != LIVENESS_LIVE && !coming && s->loss_per_mille == 0)
         sim_fail(s, "%s sends for %.1f s and is %s", n->name, (double)n->well / 1e9, liveness_name(live));
@@ -241,7 +243,7 @@ static void check_progress(struct sim *s, int i, const struct member *m)
         sim_fail(s, "%s is heard for %.1f s and still held as silent", n->name, (double)n->heard_well / 1e9);
 }
 
-/* A line each second about the node that --follow names. */
+/* Prints a line each second about the node of --follow. */
 static void follow(struct sim *s, int i)
 {
     const struct fleet_node *n = &s->nodes[i];
@@ -264,11 +266,11 @@ void check_step(struct sim *s)
     if (!shell_listens(s)) {
         s->calm_at = s->quiet_since = s->now;
         if (s->now - s->judged_at <= span_s(3).ns)
-            s->judged_at += STEP_NS; /* nor anybody judged */
+            s->judged_at += STEP_NS; /* nor was anything judged */
         bool unnoticed = s->running && s->stalled_until - s->stalled_from < span_s(1).ns;
         s->stood_still += unnoticed ? 0 : STEP_NS;
         for (size_t i = 0; i < s->n; i++) {
-            s->nodes[i].verified_at += STEP_NS; /* time in which nobody listens makes nothing stale */
+            s->nodes[i].verified_at += STEP_NS; /* time without a listener makes nothing stale */
             s->nodes[i].quiet += unnoticed ? STEP_NS : 0;
         }
         return;

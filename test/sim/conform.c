@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What nodes are made of: a few variants that they change between, agents that say so and send lists
- * when they are asked, a person who accepts, rolls out and approves, and a driver that reboots. Beside
- * it a naive opinion of what is proven, component by component, from what this controller was told:
+ * The components of nodes: a few variants between which they change, agents that report them and send lists
+ * when they are asked, a person who accepts, rolls out and approves, and a driver that reboots. Beside it a
+ * naive opinion of what is proven, component by component, from the reports that this controller got:
  *
- *   a  drift is found, persists or is overdue only where it is proven, and no node is rebooted but a
- *      drained, idle one                                      check_conform_proposal, conform_tick
- *   b  drift ends only where it is proven that it is gone     check_conform_proposal
- *   c  a sensitive node, and one that was overdue, is released by a person alone   check_release
- *   d  who is drifted is recorded in the end, and who is right again is not; a sensitive node that is
+ *   a  drift is found, persists or is overdue only when it is proven, and only a drained, idle node is
+ *      rebooted                                               check_conform_proposal, conform_tick
+ *   b  drift ends only when it is proven that it is gone      check_conform_proposal
+ *   c  only a person releases a sensitive node, or one that was overdue            check_release
+ *   d  a drifted node is recorded in the end, and a node that is right again is not; a sensitive node that is
  *      drifted is held in the end, whenever it became sensitive                   check_conform
  *   f  a drifted node of a class that excludes is held in the end, and while most of the class drift, or an
  *      update rolls, no further one is         check_conform, check_release
- *   e  rows for placing and what is shown say no more than what is proven          check_conform
+ *   e  rows for placing, and the shown state, say no more than what is proven      check_conform
  */
 #include "sim.h"
 
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MASS_NS INT64_C(12000000000) /* of a mass of drifted nodes: a commit takes 8 s */
+#define MASS_NS INT64_C(12000000000) /* of a mass of drifted nodes; a commit takes 8 s */
 
 enum { PARTS = 3 };
 static const char *const PART_NAMES[PARTS] = {"kernel.release", "nic.count", "package.x"};
@@ -56,7 +56,7 @@ static struct fingerprint fingerprint_of(int variant)
     return all[variant];
 }
 
-/* Of the node's own list, and of one with what its BMC tells beside it. */
+/* For the node's own list, and for a list joined with its BMC's components. */
 static int variant_of(const struct listing *g)
 {
     struct components own = {0};
@@ -75,7 +75,7 @@ static int variant_of(const struct listing *g)
     return -1;
 }
 
-/* By a baseline, or because somebody sent it. */
+/* It is known by a baseline, or because a node has sent it. */
 static bool list_is_here(const struct sim *s, int variant)
 {
     struct fingerprint id = fingerprint_of(variant);
@@ -123,7 +123,7 @@ static struct opinion_of_parts compare(const struct sim *s, int node, int a, int
     return o;
 }
 
-/* From what it told this controller on its present boot, and not too long ago. */
+/* From what the node told this controller on its present boot, not too long ago. */
 static enum conformance opinion_on(const struct sim *s, int node)
 {
     const struct fleet_node *n = &s->nodes[node];
@@ -146,7 +146,7 @@ static bool is_sensitive(const struct sim *s, int node)
     return cluster_find(s->cluster, s->nodes[node].name)->spec.sensitive;
 }
 
-/* At least so many of the class are drifted at once, and have been for a sweep. */
+/* Most of the class are drifted at once, and have been for a sweep. */
 static bool mass_drift(const struct sim *s, bool gpu)
 {
     size_t all = 0, drifted = 0;
@@ -274,7 +274,7 @@ void check_release(struct sim *s, const struct job *j)
 
 /* --- d and e: what must be in the end ----------------------------------------------------------- */
 
-/* Within a rollout who is neither has ten minutes more. */
+/* In a rollout, a node that matches neither listing has ten minutes more. */
 static int64_t record_limit(const struct sim *s, int i)
 {
     const struct baseline *b = baseline_for(s, i);
@@ -282,7 +282,7 @@ static int64_t record_limit(const struct sim *s, int i)
     return span_s(rolls ? 625 : 25).ns + 10 * s->delay_max;
 }
 
-/* Its class keeps drifted nodes from work, and neither a mass of them nor an update stands against it. */
+/* Its class keeps drifted nodes from work, and neither mass drift nor an update prevents that. */
 static bool excludes(const struct sim *s, int i, const struct member *m)
 {
     const struct baseline *b = baseline_for(s, i);
@@ -319,7 +319,7 @@ static void check_progress(struct sim *s, int i, enum conformance is)
         sim_fail(s, "%s is drifted for %.1f s and it is not recorded (d)", n->name,
                  (double)n->record_due / 1e9);
     bool is_mute = s->ill && s->patients[i].bmc_silent >=
-                                 3; /* what its BMC tells is unknown then, and nothing proves it right */
+                                 3; /* its BMC's components are unknown then, so nothing proves it right */
     if (is == CONFORMANCE_CONFORMANT && d && d->state != DRIFT_REMEDIED && !st.flaps && !is_mute)
         sim_fail(s, "%s is right for %.1f s and recorded as drifted (d)", n->name,
                  (double)n->record_due / 1e9);
@@ -357,7 +357,7 @@ void check_conform(struct sim *s, int node, const struct member *m)
     check_shown(s, node, m, is);
 }
 
-/* --- what nodes say ------------------------------------------------------------------------------ */
+/* --- what nodes report -------------------------------------------------------------------------- */
 
 static int64_t recheck(const struct sim *s)
 {
@@ -478,7 +478,7 @@ void conform_faults(struct sim *s)
             s->nodes[i].made = variant;
 }
 
-/* The driver: asks again right before it does anything. */
+/* The driver asks again right before it acts. */
 static void reboot_if_asked(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];
@@ -536,7 +536,8 @@ void conform_classes(const struct sim *s, struct roster *r)
                                      {"ProvisionDeadline", s->seed % 2 ? "40s" : "2m"},
                                      {"ProvisionNew", s->seed % 4 ? "yes" : "no"}};
     struct err e;
-    size_t n = sizeof keys / sizeof keys[0] - (s->seed % 3 == 0 || s->seed % 5 == 0); /* or as all classes */
+    size_t n =
+        sizeof keys / sizeof keys[0] - (s->seed % 3 == 0 || s->seed % 5 == 0); /* or like all classes */
     if (classes_add(&r->classes, keys, n, 31, &e) < 0)
         abort();
 }
@@ -551,11 +552,11 @@ static void approve(struct sim *s, struct command *cmd, struct hostlist *nodes)
         if (s->listed[i] && d && d->state == DRIFT_REMEDIED)
             hostlist_add(nodes, s->nodes[i].name);
     }
-    if (nodes->n == 0 && sim_random(s, 4) == 0) /* and now and then somebody whom it is too early for */
+    if (nodes->n == 0 && sim_random(s, 4) == 0) /* and now and then a node for which it is too early */
         hostlist_add(nodes, s->nodes[sim_random(s, s->n)].name);
 }
 
-/* A node as an example, as the interface asks for it. */
+/* A node as an example, as the interface needs it. */
 static bool choose_example(struct sim *s, struct hostlist *nodes)
 {
     const char *name = s->nodes[sim_random(s, s->n)].name;

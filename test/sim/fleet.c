@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes, their agents, collectors and the network. A fault of a node's own (it crashes, its agent
- * stops, the network loses it or one of its messages) lasts until the controller hears it again;
- * while it has none, it is good: heard, or not heard through the fault of others.
+ * Nodes, their agents, collectors and the network. A fault of the node itself (it crashes, its agent stops,
+ * the network loses it or one of its messages) lasts until the controller hears it again. While it has none,
+ * it is good: it is heard, or others cause that it is not.
  *
- * A link is as TCP's: what is sent over it comes late or, with the link, never. A link to the controller over
- * which nothing comes is lost after 20 s, which are one unit of the long interval and two of the short one;
- * two are taken for both. All other waits are those of beat/waits.h.
+ * A link is like TCP's: a message over it comes late, or is lost together with the link. A silent link to the
+ * controller is lost after 20 s, which are one unit of the long interval and two of the short one; the
+ * simulation uses two for both. All other waits are those of beat/waits.h.
  */
 #include "sim.h"
 
@@ -19,7 +19,7 @@ void fleet_boot_id(unsigned boot, int node, char buf[static 37])
     snprintf(buf, 37, "%08x-0000-4000-8000-%012x", boot, (unsigned)node);
 }
 
-/* Units until a node knows that nothing comes over its link to the controller any more. */
+/* Units until a node notices that its link to the controller is silent. */
 enum { LINK_DIES = 2 };
 
 static void start_agent(struct sim *s, int i)
@@ -67,7 +67,7 @@ bool fleet_collects(const struct sim *s, int collector)
     return fleet_reaches(s, collector);
 }
 
-/* The node knows that its connection is gone and tries again. */
+/* The node notices that its connection is gone, and tries again. */
 void fleet_lose_link(struct sim *s, int node, int64_t wait)
 {
     struct fleet_node *n = &s->nodes[node];
@@ -128,14 +128,14 @@ static bool batch_due(const struct sim *s, const struct fleet_node *n)
     return since >= s->waits.hold.ns || (!missing && since >= n->interval / 2);
 }
 
-/* When the batch is due it says who was heard since the last one; before that it is news alone. */
+/* A batch that is due names the nodes that were heard since the last one. Before that it has news alone. */
 static void fill_batch(const struct sim *s, struct fleet_node *n, struct message *m)
 {
     bool due = batch_due(s, n);
     m->items = mem_alloc(s->n * sizeof *m->items);
     for (size_t j = 0; j < s->n; j++) {
         struct ledger *l = &n->ledger[j];
-        bool state = l->changed && (l->heard || !l->open); /* a state is told with its heartbeat */
+        bool state = l->changed && (l->heard || !l->open); /* a state is sent with its heartbeat */
         if (state || (due && l->heard))
             m->items[m->n++] = (struct batch_item){.node = (int)j,
                                                    .heard = due && l->heard,
@@ -195,7 +195,7 @@ static void try_to_connect(struct sim *s, int i)
     struct fleet_node *n = &s->nodes[i];
     n->to = n->redirect >= 0 ? n->redirect : CONTROLLER;
     n->left = n->to >= 0 ? n->to : n->left;
-    n->redirect = NOBODY; /* when that fails, a controller is asked again */
+    n->redirect = NOBODY; /* when that fails, it asks a controller again */
     n->conn = ++s->conns;
     n->asks = false;
     n->link = LINK_CONNECTING;
@@ -207,9 +207,8 @@ static void try_to_connect(struct sim *s, int i)
     send_from(s, i, MESSAGE_HELLO);
 }
 
-/* No controller answers: its nodes are sent to look for one. Those that find none come back, and are sent
- * again.
- */
+/* No controller answers: the collector sends its nodes to look for one. Nodes that find none come back, and
+ * are sent again. */
 static void send_home(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];
@@ -238,7 +237,8 @@ static void find_missed(struct sim *s, struct fleet_node *n)
     }
 }
 
-/* What a turn finds is told in the next one, so that what came while it stood still is read between. */
+/* The finding of one turn is reported in the next one, so that data which came while the collector stood
+ * still is read in between. */
 static void tell_missed(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];
@@ -269,7 +269,8 @@ static void collect(struct sim *s, int i)
         n->last_batch = s->now - 2 * n->interval;
         for (size_t j = 0; j < s->n; j++) {
             n->ledger[j].changed = n->ledger[j].open;
-            n->ledger[j].heard = n->ledger[j].told = false; /* what was heard while nobody listened is old */
+            n->ledger[j].heard = n->ledger[j].told =
+                false; /* heartbeats from the time without a controller do not count */
         }
     }
     if (!uplink && !n->uplink_lost)
@@ -300,7 +301,7 @@ static void live_on(struct sim *s, int i)
     bool answered = n->to >= 0 ? fleet_collects(s, n->to) && s->nodes[n->to].ledger[i].conn == n->conn
                                : n->cut_until <= s->now;
     n->asks &= !answered;
-    bool stands = answered || (still && !n->asks && n->cut_until <= s->now); /* by its kernel's word */
+    bool stands = answered || (still && !n->asks && n->cut_until <= s->now); /* its kernel confirms it */
     if (stands && n->link == LINK_OPEN)
         n->deadline = s->now;
     else if (n->link == LINK_OPEN && n->to >= 0 && fleet_reaches(s, i) && fleet_collects(s, n->to))
@@ -335,7 +336,7 @@ void fleet_step(struct sim *s)
         }
         if (n->up && !n->agent && s->now >= n->agent_at)
             start_agent(s, (int)i), ill_started(s, (int)i, false);
-        n->own_fault |= !n->up || !n->agent; /* also when a message of before arrives late */
+        n->own_fault |= !n->up || !n->agent; /* also when an earlier message arrives late */
         if (!n->up || !n->agent)
             continue;
         if (n->cut_until > s->now)
@@ -439,16 +440,16 @@ static void node_fault(struct sim *s, int i)
         if (!s->collector[i])
             break;
         sim_say(s, "%s stands still, a collector", n->name);
-        n->still_until = n->agent ? 2 * until - s->now : 0; /* longer than any timeout, at times */
+        n->still_until = n->agent ? 2 * until - s->now : 0; /* sometimes longer than any timeout */
         s->calm_at = 2 * until - s->now;
         break;
     default:
-        sim_say(s, "%s: clock steps", n->name); /* no clock of a node is asked anything */
+        sim_say(s, "%s: clock steps", n->name); /* nothing reads a node's clock */
         break;
     }
 }
 
-/* A kernel that panics in each boot, a few seconds after the node is in service. */
+/* A kernel that panics in each boot, a few seconds after the node entered service. */
 static void loop_on(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];

@@ -48,19 +48,19 @@ struct look_item {
     uint64_t counts;
 };
 
-/* A machine as it is; each state ends at its moment, in seconds. */
+/* The true state of a machine; each state ends at its moment, in seconds. */
 struct host {
     int64_t link_until, service_until, unsynced_until, offset_until, full_until, zombies_until, silent_until;
     int64_t storage_until, awake_until;
     int64_t offset_ns;
     unsigned changes, free_percent, zombies;
     int64_t work_until, begins_until,
-        sweep_until; /* GPUs work; the fabric of InfiniBand comes up; it is swept */
-    int64_t replaced_until, unloaded_until, registers_until; /* the GPUs' driver is older than its files; is
-                                                                unloaded; GPUs register with the fabric */
-    unsigned bounces;     /* so often the link goes down again as its switch boots: */
-    int64_t up_s, down_s; /* after so long, for so long */
-    bool is_cut_off;      /* its management uses the same switch */
+        sweep_until; /* GPUs work; the fabric of InfiniBand comes up; the fabric is swept */
+    /* the GPUs' driver is older than its files; is unloaded; GPUs register with the fabric */
+    int64_t replaced_until, unloaded_until, registers_until;
+    unsigned bounces;     /* how often the link goes down again while its switch boots */
+    int64_t up_s, down_s; /* how long it is up, and down, each time */
+    bool is_cut_off;      /* its management network uses the same switch */
     uint64_t corrected, replays, crc, power_ns, heat_ns, downed, symbols, discards, congestion;
     struct kernel_log *log;
     uint64_t seq;
@@ -74,12 +74,12 @@ struct run {
     struct world *x;
     struct checks checks;
     struct meanings *meanings;
-    struct host *hosts; /* from 1 */
+    struct host *hosts; /* from index 1 */
     uint64_t random;
     uint64_t said[RESULTS], noises;
     size_t isolations;
     enum result worst;
-    const char *noise; /* the latest, for the sentence about what was too much */
+    const char *noise; /* the latest, for the sentence about a failure */
 };
 
 static uint64_t random_below(struct run *r, uint64_t below)
@@ -109,7 +109,7 @@ static bool has_no_driver(const struct run *r, const struct host *m, struct text
     return true;
 }
 
-/* The GPUs are alike, but for the errors, which the first one has. */
+/* The GPUs are alike, except for errors, which only the first one has. */
 static void gpu_facts(struct run *r, const struct host *m, enum probe probe, struct text *t)
 {
     bool works = m->work_until > now_s(r);
@@ -215,7 +215,7 @@ static void facts_of(struct run *r, struct host *m, enum probe probe, struct tex
     }
 }
 
-/* --- what its agent says ------------------------------------------------------------------------ */
+/* --- what its agent reports --------------------------------------------------------------------- */
 
 static json_t *word_of(const struct run *r, const struct look_item *k, const struct check *c)
 {
@@ -313,7 +313,7 @@ static void kernel_says(struct run *r, int i, const char *fmt, ...)
 
 /* --- noise -------------------------------------------------------------------------------------- */
 
-/* A machine is looked at closely from now until everything of this noise is over. */
+/* The machine is looked at closely from now until this noise is over. */
 static int64_t lasts(struct run *r, int i, int64_t seconds)
 {
     struct host *m = &r->hosts[i];
@@ -432,7 +432,7 @@ static void storage_is_slow(struct run *r, int i)
         kernel_says(r, i, "INFO: task cp:%" PRIu64 " blocked for more than 120 seconds.", n);
 }
 
-/* They reach their power limit, which is usual, and now and then heat slows one down for a moment. */
+/* The GPUs reach their power limit, which is usual, and now and then heat slows one down for a moment. */
 static void gpus_work(struct run *r, int i)
 {
     struct host *m = &r->hosts[i];
@@ -444,8 +444,8 @@ static void gpus_work(struct run *r, int i)
     m->discards += random_below(r, 2000);
 }
 
-/* Its packages are installed, then it is unloaded and loaded, without a boot: what it counts begins anew. No
- * work runs meanwhile. */
+/* The packages are installed, then the driver is unloaded and loaded, without a boot, so its counters begin
+ * anew. No work runs meanwhile. */
 static void driver_is_upgraded(struct run *r, int i)
 {
     struct host *m = &r->hosts[i];
@@ -495,7 +495,7 @@ static void node_boots(struct run *r, int i)
     tell(r, i, true, 0);
 }
 
-/* How often on a node, in days; of a switch on its rack. */
+/* The mean time between two on a node, in days; for a switch, on its rack. */
 static const struct noise {
     const char *name;
     void (*fn)(struct run *r, int i);
@@ -518,7 +518,7 @@ static const struct noise {
 enum { NOISES = sizeof noises / sizeof *noises };
 _Static_assert((int)NOISES <= (int)NOISES_MAX, "each noise has its next moment");
 
-/* Not before the next second, and twice the mean at most. */
+/* At the earliest in the next second, and at the latest after twice the mean. */
 static int64_t next_moment(struct run *r, double mean_days)
 {
     return now_s(r) + 1 + (int64_t)random_below(r, (uint64_t)(2 * mean_days * DAY_S));
@@ -559,7 +559,7 @@ static void controller_begins_anew(struct run *r)
     }
 }
 
-/* What ends by itself, and what the kernel says of it. */
+/* The noise that ends by itself, and the kernel's messages about it. */
 static void storage_ends(struct run *r, int i)
 {
     if (r->hosts[i].storage_until == now_s(r)) {
@@ -620,7 +620,7 @@ static void second(struct run *r)
     text_clear(&r->x->log);
 }
 
-/* What the sets have for other tools, and for files that are not played, is left out. */
+/* Records of the sets for other tools, and for files that are not played, are left out. */
 static bool is_played(const struct check *c)
 {
     return c->probe == PROBE_IB_DEVICE ||

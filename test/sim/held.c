@@ -55,7 +55,7 @@ static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
         s->patients[i].unread_at = s->now + (int64_t)sim_random(s, 10) * STEP_NS;
 }
 
-/* What is to be read by name is, after a while. */
+/* Names that are to be read are read after a while. */
 void held_turn(struct sim *s)
 {
     watch_unread(s->watch, on_unread, s);

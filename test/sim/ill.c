@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong with nodes: faults that come, go, flap, or stay until a remedy; a node that is ill again and
- * again, whatever helps; a server that all need, a check that is broken everywhere, and many nodes one after
- * the other. Agents look at it and say what they see, late when they were cut off, again when they are asked;
- * a scheduler says what runs where, or for long nothing.
+ * Faults of nodes: they come, go, flap, or stay until a remedy. One node is ill again and again, whatever
+ * helps; a server that all nodes need fails, a check is broken everywhere, and many nodes fall ill one after
+ * the other. Agents look and report, late when they were cut off, and again when they are asked. A scheduler
+ * reports the work on nodes, or for long nothing.
  */
 #include "sim.h"
 
@@ -75,7 +75,7 @@ void ill_create(struct sim *s)
     s->slurm = s->seed % 5 != 0;
 }
 
-/* Room for those who are examined and for their partners, which other histories seldom have. */
+/* Makes room for examined nodes and their partners, which other histories seldom have. */
 static void allow_partners(struct health_policy *h)
 {
     h->limits.percent[SCOPE_CLUSTER] = h->limits.percent[SCOPE_CLASS] = h->limits.percent[SCOPE_GROUP] =
@@ -124,7 +124,7 @@ void ill_fini(struct sim *s)
     free(s->patients);
 }
 
-/* --- what is wrong ---------------------------------------------------------------------------- */
+/* --- the faults ------------------------------------------------------------------------------ */
 
 static void fall_ill(struct sim *s, int i, enum ail what)
 {
@@ -149,7 +149,7 @@ static void fall_ill(struct sim *s, int i, enum ail what)
             p->here.ails[what].until ? ", for a while" : "");
 }
 
-/* Of something that stays until it is repaired, by whatever it is. */
+/* Adds a fault that stays until any repair. */
 static void fall_plainly_ill(struct sim *s, int i, enum ail what)
 {
     struct patient *p = &s->patients[i];
@@ -161,7 +161,7 @@ static void fall_plainly_ill(struct sim *s, int i, enum ail what)
     sim_say(s, "%s falls ill: %s, plainly", s->nodes[i].name, ill_check_name(what));
 }
 
-/* Under a job, where there may be one. */
+/* During a job, if there may be one. */
 static void lose_gpu(struct sim *s, int i)
 {
     fall_plainly_ill(s, i, AIL_GPU);
@@ -177,7 +177,7 @@ static bool is_well(const struct sim *s, int i)
     return s->nodes[i].up && s->nodes[i].agent;
 }
 
-/* One after the other, and so seldom of the same that it is no shared cause. */
+/* One node after the other, with the same fault so seldom that it is no shared cause. */
 static void wave_on(struct sim *s)
 {
     static const enum ail of[] = {AIL_SERVICE, AIL_MOUNT, AIL_GPU};
@@ -293,7 +293,7 @@ static bool repeats(enum ail k)
     return k < AIL_DEEP;
 }
 
-/* The way by which its words come to the controller: its own connection and its collector's. 0: none. */
+/* The path of the node's reports to the controller: its own connection and its collector's. 0: none. */
 static uint64_t way_of(const struct sim *s, int i)
 {
     const struct fleet_node *n = &s->nodes[i];
@@ -321,7 +321,7 @@ static void say(struct sim *s, int i, bool full, const bool changed[static AILS]
     for (int k = 0; k < AILS; k++)
         if (repeats((enum ail)k) && (full || changed[k]))
             m->words[m->n++] = (struct word){(enum ail)k, p->is[k], s->now - p->looked[k]};
-    m->not_before = n->cut_until; /* what was said to a network that loses it comes later, or never */
+    m->not_before = n->cut_until; /* a report to a network that loses it comes later, or never */
     fleet_send(s, m);
 }
 
@@ -385,7 +385,7 @@ void ill_calm(struct sim *s)
     sim_say(s, "faults end");
     s->calm = true;
     s->server_until = s->broken_until = s->slurm_until = s->full_until = 0;
-    if (s->stalled_until > s->now) /* as long as it takes for the controller to notice that it stood still */
+    if (s->stalled_until > s->now) /* as long as the controller needs to notice that it stood still */
         s->stalled_until = s->stalled_from + span_s(1).ns > s->now ? s->stalled_from + span_s(1).ns : s->now;
     s->wake_first = false;
     s->loss_per_mille = 0;
@@ -421,7 +421,7 @@ void ill_begin(struct sim *s)
         lost_begin(s, (int)i);
         if (s->slurm)
             watch_scheduler(s->watch, cluster_meet(s->cluster, s->nodes[i].name), WORK_UNKNOWN, false);
-        p->power.on &= p->power.on; /* what the BMC does goes on */
+        p->power.on &= p->power.on; /* the BMC's action goes on */
     }
 }
 
@@ -483,7 +483,7 @@ void ill_checks(struct sim *s, const struct message *m)
     bool want;
     const struct session *k = o->session;
     if (!k || (!o->collector && k->conn != m->conn)) {
-        p->told = false; /* it has to be told again over a session */
+        p->told = false; /* it has to be sent again over a session */
         return;
     }
     fleet_boot_id(m->boot, m->from, id);
@@ -494,7 +494,8 @@ void ill_checks(struct sim *s, const struct message *m)
                 p->moves = 0;
             p->heard[m->words[w].check].result = m->words[w].result;
             p->heard[m->words[w].check].boot = m->boot;
-            p->heard[m->words[w].check].looked = s->now - m->words[w].looked; /* as it can be known */
+            p->heard[m->words[w].check].looked =
+                s->now - m->words[w].looked; /* as far as that can be known */
             p->heard[m->words[w].check].told = s->now;
         }
         mend_heard(s, m->from, m->boot);
@@ -521,7 +522,7 @@ void ill_untold(struct sim *s)
         watch_untold(s->watch, (struct mono){s->now}, on_untold, s);
 }
 
-/* What was found before the last boot, and what is told of nobody's session, changes nothing. */
+/* A finding from before the last boot, or a report outside of any session, changes nothing. */
 void ill_attack(struct sim *s, int node)
 {
     struct member *m = cluster_meet(s->cluster, s->nodes[node].name);
@@ -552,7 +553,8 @@ bool ill_may_work(const struct sim *s, int i)
     return !s->ill || !s->slurm || (!s->patients[i].drained_there && !held_there(s, i));
 }
 
-/* Who is to be drained now, and is not yet, may be given work: that it was idle says nothing any more. */
+/* A node that is to be drained now, and is not yet, may get work, so its earlier idle state says nothing any
+ * more. */
 void ill_changed(struct sim *s, const struct hostlist *nodes)
 {
     for (size_t k = 0; s->ill && s->slurm && k < nodes->n; k++) {
@@ -566,7 +568,7 @@ void ill_changed(struct sim *s, const struct hostlist *nodes)
     }
 }
 
-/* As the driver notes it: what ends there is followed by nothing else. */
+/* As the driver notes it: no other work follows the work that ends there. */
 static void record_drain(struct sim *s, int i)
 {
     CLEANUP_TEXT struct text key = {0};

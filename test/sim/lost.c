@@ -27,7 +27,7 @@ void lost_policy(struct sim *s)
         s->policy.health.lost_after.ns = s->policy.plain.silent.ns + 2 * s->unit;
 }
 
-/* Its kernel panics, and it stays there, long past any timeout. */
+/* Its kernel panics, and it stays there, longer than any timeout. */
 static void panic(struct sim *s, int i)
 {
     struct fleet_node *n = &s->nodes[i];

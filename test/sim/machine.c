@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which machine stands under a name. People, or a cloud, put another one in its place at any moment, oftener
- * while it is being repaired, whether a controller runs or not; and soon after, oftener than not, the one
- * that was there before. What is known of a machine goes with it (struct hardware), what is known by the name
- * does not; what a BMC was told before may be done to whichever machine is there then.
+ * Which machine has a name. People, or a cloud, put another one in its place at any moment, more often during
+ * a repair, with or without a running controller; and soon after, more often than not, the earlier one again.
+ * Knowledge about a machine goes with it (struct hardware), knowledge about the name stays. An earlier
+ * command to a BMC may act on whichever machine is there then.
  *
- * Inventories come when they come, before or after what the checks say. A serial number is always read, a
- * UUID from some moment on; of one node in eight nothing is, and nobody swaps that one: what cannot be told
- * cannot be held against anybody.
+ * Inventories come at any time, before or after the results of checks. A serial number is always read, a UUID
+ * from some moment on. For one node in eight neither is read, and nobody swaps its machine, because a swap
+ * that cannot be seen cannot count as an error.
  */
 #include "sim.h"
 
@@ -71,7 +71,7 @@ static void put_another(struct sim *s, int i)
     s->swaps++;
 }
 
-/* Only by the wall clock. */
+/* Only on the wall clock. */
 static void pass_an_hour(struct sim *s)
 {
     s->wall_step += 3600 * SECOND;
@@ -87,7 +87,7 @@ static void put_back(struct sim *s, int i)
     p->here = back;
     s->nodes[i].machine = back.id;
     for (int k = 0; k < AILS && sim_random(s, 4) == 0; k++)
-        p->here.ails[k].on = false; /* somebody had it on the bench */
+        p->here.ails[k].on = false; /* somebody repaired it on the bench */
     s->swaps_back++;
     if (sim_random(s, 3) == 0)
         pass_an_hour(s);
@@ -112,7 +112,7 @@ static void swap(struct sim *s, int i, bool back)
         s->patients[i].power.on = false, s->patients[i].power.fails = true; /* its BMC went with it */
 }
 
-/* Providers give back what others gave up, and now and then nothing but a reboot. */
+/* Providers return machines that others gave up, and now and then merely a reboot. */
 void machine_replace(struct sim *s, int node)
 {
     uint64_t how = sim_random(s, 8);
@@ -133,7 +133,7 @@ void machine_tempts(struct sim *s, int node)
         s->nodes[node].swap_at = s->now + (int64_t)(1 + sim_random(s, 100)) * STEP_NS;
 }
 
-/* As long as another one takes to boot, to be tested, or to return. */
+/* As long as another machine needs to boot, to be tested, or to return. */
 static int64_t soon(struct sim *s)
 {
     return (int64_t)(1 + sim_random(s, sim_random(s, 2) ? 5 : 30)) * s->unit;
@@ -206,7 +206,7 @@ void machine_inventory(struct sim *s, const struct message *m)
     char boot[37], hash[17], uuid[37], serial[16];
     fleet_boot_id(m->boot, m->from, boot);
     if (!k || (!o->collector && k->conn != m->conn) || strcmp(boot, o->boot) != 0)
-        return; /* it is wanted again in the session that is open */
+        return; /* the inventory is requested again in the open session */
     hash_of(m->machine, m->uuid, hash);
     uuid_of(m->machine, uuid);
     serial_of(m->machine, serial);
@@ -222,7 +222,7 @@ void machine_inventory(struct sim *s, const struct message *m)
 
 /* --- in the end ------------------------------------------------------------------------------- */
 
-/* Two machines that answered by one name in turn are told apart again when an hour is over. */
+/* Two machines that used one name in turn are told apart again after an hour. */
 void machine_calm(struct sim *s)
 {
     pass_an_hour(s);

@@ -53,7 +53,7 @@ void sim_fail(struct sim *s, const char *fmt, ...)
     _exit(1);
 }
 
-/* But for those that wait for a person who is not played. */
+/* Except alarms that wait for a person who is not played. */
 static bool alarms_are_over(const struct sim *s, char *why, size_t size)
 {
     for (size_t i = 0; i < s->n_standing; i++) {
@@ -66,7 +66,7 @@ static bool alarms_are_over(const struct sim *s, char *why, size_t size)
     return true;
 }
 
-/* Faults end: within so long everybody is back in service. */
+/* Faults end: within this time every node is back in service. */
 static void calm_down(struct sim *s)
 {
     char why[200] = "";

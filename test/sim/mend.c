@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariants of health and repair, against what is true and what this controller was told.
+ * The invariants of health and repair, compared with the truth and with the reports that this controller got.
  *
- *   4  a person's word stays: what he drained, set aside, stopped or has to approve, and what he took of
- *      the work queue                                                                 mend_after
- *   5  nothing is done to a node but from fresh evidence of its present boot, without work, with the
- *      approval that is wanted, unstopped                                             mend_may
+ *   4  a person's decision stays: a drain, a node set aside, a stop, an approval that is required, a node
+ *      taken from the work queue                                                      mend_after
+ *   5  an operation on a node needs fresh evidence of its present boot, no work, the required approval,
+ *      and no stop                                                                    mend_may
  *   6  budgets, the latch and the switch                               mend_proposal, mend_after
  *   7  attempts for a fault, and within a week                              mend_after, mend_may
  *   8  back in service only with every check passed on the present boot, and the extensive ones on this
  *      machine after the last remedy that was carried out on it, whoever had the name meanwhile, and no
  *      examination that was broken off is owed                                      mend_proposal
- *   9  nobody is isolated but from a finding that he said on this boot                mend_proposal
- *   8  and new work lands only where that was so once on the present boot                     mend_fit
+ *   9  a node is isolated only for a finding that it reported on this boot            mend_proposal
+ *   8  and new work lands only on a node of which 8 was true once on the present boot         mend_fit
  *  14  the scheduler is asked to end the work on a lost node only where its class says so, when it has the
  *      drain, and once in a step                                                                mend_may
- *  17  no boot that Fettle asked for is a finding, and none of a node that a person holds    mend_proposal
+ *  17  a boot that Fettle asked for is no finding, nor is one of a node that a person holds  mend_proposal
  *  17  a node that booted by itself twice within a day takes no work                              mend_fit
- *   nobody goes from step to step without that anything new was observed of him           check_round
+ *   a node goes from step to step only when something new was observed about it           check_round
  *   each operation begins once and is carried out once, and only what is begun    mend_durable, mend_executed
  *   a repair has one claim, and its operation belongs to its step                             mend_after
- *   a remedy in service disturbs nobody, changes nothing of the node, and waits for nobody's word to end
+ *   a remedy in service disturbs no work, changes nothing else of the node, and ends without a person
  *                                                                               check_tended, mend_may
  *   the tally counts what the attempts say that it counts                                      check_tally
  *   the restart that a maintenance event asks for is done once, and only while no work runs  mend_may
- *  18  what a person put right is closed by that word, and found again by later looks alone; what is left
- *      keeps the node in the queue, and nothing else does       check_answer, check_found_anew
- *   in the end everybody is back                                                      mend_all_well
+ *  18  findings that a person repaired are closed by that report, and found again only by later results;
+ *      the remaining ones, and nothing else, keep the node in the queue  check_answer, check_found_anew
+ *   in the end every node is back                                                     mend_all_well
  */
 #include "sim.h"
 
@@ -52,16 +52,16 @@ static bool is_gpu(const struct member *m, const struct sim *s)
     return strcmp(class_of(m, s)->name, "gpu") == 0;
 }
 
-/* Its checks are waited for as it comes up. */
+/* Its checks have to pass as it comes up. */
 static bool is_provisioned(const struct member *m, const struct sim *s)
 {
     return class_provisions(class_of(m, s), s->policy.health.provision_new) &&
-           !cluster_excepts(s->cluster, m); /* which is only observed */
+           !cluster_excepts(s->cluster, m); /* because such a node is only observed */
 }
 
 /* --- evidence --------------------------------------------------------------------------------- */
 
-/* The worst that the node said of itself on its present boot, and freshly. */
+/* The worst fresh result of the node's checks on its present boot. */
 static enum result evidence(const struct sim *s, int i)
 {
     const struct patient *p = &s->patients[i];
@@ -75,7 +75,8 @@ static enum result evidence(const struct sim *s, int i)
         fleet_boot_id(p->heard[k].boot, i, id);
         int64_t age = (k == AIL_GPU ? p->heard[k].told : s->now) - p->heard[k].looked;
         const struct check *check = checks_find(s->policy.health.checks, ill_check_name((enum ail)k));
-        int64_t own = check ? check->every.ns + check->deadline.ns : 0; /* what it allows */
+        int64_t own =
+            check ? check->every.ns + check->deadline.ns : 0; /* the age that the check itself allows */
         int64_t fresh = s->policy.health.fresh.ns;
         int64_t limit = (own > fresh ? own : fresh) + 20 * STEP_NS;
         if (!p->heard[k].told || strcmp(id, o->boot) != 0 || (age > limit && !deep))
@@ -92,7 +93,7 @@ static bool stood_still(const struct sim *s)
 
 /* --- service ---------------------------------------------------------------------------------- */
 
-enum { MOVES_MAX = 8 }; /* more steps than that lead round */
+enum { MOVES_MAX = 8 }; /* more steps than that make a circle */
 
 static void prove(struct sim *s, int i, unsigned boot)
 {
@@ -110,7 +111,7 @@ void mend_heard(struct sim *s, int i, unsigned boot)
     prove(s, i, boot);
 }
 
-/* An incident of boots that nobody asked for, which its record raised. */
+/* An incident of boots that nobody asked for, raised by its record. */
 static bool loops(const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -120,7 +121,7 @@ static bool loops(const struct member *m)
     return false;
 }
 
-/* By what is recorded; a clock that was set may have put days between two boots. */
+/* Uses the records: a changed clock may have put days between two boots. */
 static void check_loop(struct sim *s, const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -143,19 +144,20 @@ void mend_fit(struct sim *s, int i, const struct member *m)
     if (p && !member_override(m) && !cluster_excepts(s->cluster, m))
         check_loop(s, m);
     if (!p || !is_provisioned(m, s) || member_override(m))
-        return; /* an override: by a person's word, on whichever boot */
+        return; /* an override: a person decided this, for any boot */
     fleet_boot_id(p->proven_boot, i, id);
     if (!p->proven || strcmp(id, o->boot) != 0)
         sim_fail(s, "%s takes work, and not all of its checks passed on this boot (8)", m->name);
 }
 
-/* Put into service without its checks: by a person's word alone, who took it back a while ago. */
+/* It entered service without its checks. That needs the decision of a person who took it back a while ago. */
 static void check_admitted(struct sim *s, int i, const struct member *m)
 {
     struct patient *p = &s->patients[i];
-    bool person = member_override(m) || s->now - p->overridden_at < 20 * SECOND || /* as it was proposed */
+    bool person = member_override(m) || s->now - p->overridden_at < 20 * SECOND || /* when it was proposed */
                   (p->person_at && s->now - p->person_at < s->policy.health.override.ns + 120 * SECOND);
-    if (is_provisioned(m, s) && !s->excepted[i] && !person) /* one may be removed from the files meanwhile */
+    if (is_provisioned(m, s) && !s->excepted[i] &&
+        !person) /* it may have been removed from the files meanwhile */
         sim_fail(s, "%s is put into service, and nobody knows that its checks passed (8)", m->name);
     unsigned boot = 0;
     if (sscanf(m->boot, "%8x", &boot) == 1)
@@ -176,17 +178,17 @@ static void check_stopped(struct sim *s, int i, const char *what)
         sim_fail(s, "%s is %s while everything is stopped (6)", s->nodes[i].name, what);
 }
 
-/* Of those who are isolated for what began a moment ago each was counted just now, so that the one with whom
- * they are a surge may not be among them. */
+/* Each of the nodes that are isolated for a fault of a moment ago was counted just now, so the one that
+ * completes the surge may not be among them. */
 static void check_surge(struct sim *s, int i)
 {
     const struct health_policy *h = &s->policy.health;
     size_t n = 0;
     for (int k = 0; k < AILS; k++)
         if (s->patients[i].here.ails[k].on && s->patients[i].here.ails[k].flaps)
-            return; /* it may have been counted for what it had before, */
+            return; /* it may have been counted for an earlier fault, */
     if (!machine_is_recorded(s, i))
-        return; /* or as if it were what the machine before it had, until it is known that it is another */
+        return; /* or for a fault of the earlier machine, until it is known that the machine is another one */
     if (!h->limits.surge || !s->patients[i].bad_since || s->now - s->patients[i].bad_since > 2 * SECOND)
         return;
     s->isolating[i] = s->now;
@@ -198,7 +200,7 @@ static void check_surge(struct sim *s, int i)
                  (double)h->limits.surge_window.ns / 1e9);
 }
 
-/* It opens an incident of boots that is so bad. */
+/* It opens an incident of boots with at least this severity. */
 static bool finds_boot(const struct findings_command *says, enum result least)
 {
     for (size_t k = 0; k < says->n_open; k++)
@@ -242,8 +244,8 @@ static void check_isolation(struct sim *s, int i, const struct findings_command 
                  result_name(said));
 }
 
-/* Whatever happened to the name: it is the machine that is examined, by every extensive check, after the last
- * remedy that was carried out on it, and after it failed; unless a person answers for it. */
+/* Whatever happened to the name, the machine itself must have been examined by every extensive check, after
+ * the last remedy that was carried out on it and after it failed, unless a person answers for it. */
 static void check_examined(struct sim *s, int i, const struct member *m)
 {
     const struct hardware *h = machine_of(s, i);
@@ -268,7 +270,7 @@ static void check_return(struct sim *s, int i, const struct repair_command *says
     struct patient *p = &s->patients[i];
     const struct observed *o = watch_observed(s->watch, m);
     const char *why = says->why;
-    if (!r || says->to != STEP_NONE || s->excepted[i]) /* which is only observed */
+    if (!r || says->to != STEP_NONE || s->excepted[i]) /* because such a node is only observed */
         return;
     if (strcmp(why, "a person took it back") == 0) {
         if (p->person_at == 0)
@@ -276,7 +278,7 @@ static void check_return(struct sim *s, int i, const struct repair_command *says
         return;
     }
     if (s->excepted[i])
-        return; /* its repair is given up, wherever it stood; that it is silent holds it */
+        return; /* its repair is given up in any step, and its silence holds it */
     if (o->beat.liveness != LIVENESS_LIVE)
         sim_fail(s, "%s returns (%s) and is %s (8)", m->name, why, liveness_name(o->beat.liveness));
     for (int k = 0; k < AIL_DEEP; k++) {
@@ -291,7 +293,8 @@ static void check_return(struct sim *s, int i, const struct repair_command *says
             sim_fail(s, "%s returns, and %s says %s (8)", m->name, ill_check_name((enum ail)k),
                      result_name(p->heard[k].result));
     }
-    int64_t slack = 5 * SECOND + 4 * s->delay_max + sim_timeouts(s, i)->late.ns; /* until it is not live */
+    int64_t slack =
+        5 * SECOND + 4 * s->delay_max + sim_timeouts(s, i)->late.ns; /* until it is no longer live */
     bool in_touch = s->now - s->nodes[i].cut_until > slack && s->now - s->calm_at > slack;
     if (p->bad_since && s->now - p->bad_since > slack && in_touch && !stood_still(s))
         sim_fail(s, "%s returns, and is ill for %.1f s (8)", m->name, (double)(s->now - p->bad_since) / 1e9);
@@ -308,8 +311,8 @@ static enum ail ail_of(const char *check)
     return k;
 }
 
-/* What a person put right is found again by a look that is later than that word, and not by what was known.
- * Of the kernel's log its agent was told to forget it (mend_may), which may fail. */
+/* A fault that a person repaired is only found again by a result that is later than the person's report, and
+ * not by earlier results. The agent was told to forget it in the kernel's log (mend_may), which may fail. */
 static void check_found_anew(struct sim *s, int i, const struct findings_command *says)
 {
     const struct patient *p = &s->patients[i];
@@ -346,7 +349,7 @@ void mend_proposal(struct sim *s, const struct command *cmd)
 
 /* --- before and after a commit ---------------------------------------------------------------- */
 
-/* What the tally counts is what the attempts say that it counts: what a shared cause gave back is in neither,
+/* The tally counts exactly what the attempts say that it counts: what a shared cause gave back is in neither,
  * and nothing is counted, or given back, twice. */
 struct counted {
     int64_t tally, attempts;
@@ -440,8 +443,7 @@ void mend_answered(struct sim *s, int i)
         known->person_at = s->now;
 }
 
-/* An examination that is left and of which nobody says what it came to is broken off; another machine owes
- * nothing. */
+/* An examination that is left without a result is broken off. Another machine owes nothing. */
 static void note_broken(struct sim *s, int i, enum step to, const struct job *j)
 {
     struct patient *p = &s->patients[i];
@@ -479,7 +481,7 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
     unsigned boot = 0;
     if (to == STEP_NONE && p->step != STEP_TEND && p->person_at &&
         sscanf(cluster_find(s->cluster, name)->boot, "%8x", &boot) == 1)
-        prove(s, i, boot); /* check_return asks whether that was right */
+        prove(s, i, boot); /* check_return judges whether that was right */
     s->returns += to == STEP_NONE && p->step != STEP_TEND;
     s->tended += to == STEP_TEND && p->step == STEP_NONE;
     s->queued += to == STEP_QUEUE;
@@ -510,8 +512,8 @@ static void check_form(struct sim *s, int i, const struct member *m, const struc
         sim_fail(s, "%s waits for an operation that is not there", m->name);
 }
 
-/* What is done to a node in service changes nothing of it: it has work as before, and whoever takes it out
- * has it. What is begun then is held against what the node says (mend_may). */
+/* An operation on a node in service changes nothing about it: it has its work as before, and a command that
+ * takes it out keeps it. mend_may compares the beginning of the operation with what the node reports. */
 static void check_tended(struct sim *s, int i, const struct member *m, const struct repair *r)
 {
     const struct agreed a = member_agreed(m);
@@ -530,7 +532,7 @@ static unsigned tries_of(const struct sim *s, const char *name)
     return r ? r->tries : UINT32_MAX;
 }
 
-/* A week is one of the wall clock, which may have been set since the remedy was chosen, but not since now. */
+/* A week by the wall clock, which may have been set since the remedy was chosen, but not since now. */
 static void check_week(struct sim *s, const struct member *m)
 {
     const int64_t week = 7 * 86400 * SECOND, now = INT64_C(1700000000000000000) + s->now + s->wall_step;
@@ -577,8 +579,8 @@ static bool shares(const struct sim *s, int scope, int i, int of)
                         : i % 3 == of % 3;
 }
 
-/* Not for a while after something made more of them out whatever room there was: a person, a reload, a trial
- * that was taken as lost, another machine under a name. */
+/* Not for a while after something took more of them out without room: a person, a reload, a trial that was
+ * taken as lost, or another machine under a name. */
 void mend_budgets(struct sim *s, int of)
 {
     static const char *const names[] = {"cluster", "class", "group", "partition"};
@@ -603,7 +605,7 @@ void mend_budgets(struct sim *s, int of)
     }
 }
 
-/* Something is wrong that its override did not cover. */
+/* It has a fault that its override did not cover. */
 static bool is_worse(const struct patient *p, const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -614,8 +616,8 @@ static bool is_worse(const struct patient *p, const struct member *m)
     return false;
 }
 
-/* An override ends in its time, for something worse, or by somebody's word; whichever controller leads, and
- * whatever is done to the clock. */
+/* An override ends in its time, for something worse, or by a person's command, under any leader and any
+ * change of the clock. */
 static void check_override(struct sim *s, int i, const struct member *m, const struct repair *r,
                            const struct job *j)
 {
@@ -641,8 +643,8 @@ static void check_override(struct sim *s, int i, const struct member *m, const s
     p->word.at = o ? o->at : (struct wall){0};
 }
 
-/* Of what a person put right nothing is open in the commit that says so, and the node waits in the queue as
- * long as something else is, and no longer. */
+/* The findings that a person repaired are closed in the commit of that report, and the node waits in the
+ * queue exactly as long as others are open. */
 static void check_answer(struct sim *s, int i, const struct member *m, const struct repair *r,
                          const struct job *j)
 {
@@ -734,7 +736,7 @@ static json_t *operation_of(const struct sim *s, int i)
     return value ? json_read(value, strlen(value), NULL) : NULL;
 }
 
-/* Extensive checks say by their operations what they found. */
+/* Extensive checks report their findings through their operations. */
 static void note_verdict(struct sim *s, int i, const json_t *done, const char *boot)
 {
     struct patient *p = &s->patients[i];
@@ -744,14 +746,13 @@ static void note_verdict(struct sim *s, int i, const json_t *done, const char *b
     enum result r;
     if (!result || !result_parse(result, &r))
         return;
-    p->heard[AIL_DEEP].result = r; /* of whichever */
+    p->heard[AIL_DEEP].result = r; /* of either */
     if (sscanf(boot, "%8x", &p->heard[AIL_DEEP].boot) != 1)
         sim_fail(s, "%s: a check ended on no boot", s->nodes[i].name);
     p->heard[AIL_DEEP].looked = p->heard[AIL_DEEP].told = s->now;
 }
 
-/* What stands in the record of a check that has ended on this boot is as if it was said to a new controller.
- */
+/* The record of a check that has ended on this boot counts as if it had been sent to a new controller. */
 void mend_opened(struct sim *s, int i)
 {
     CLEANUP_JSON json_t *o = operation_of(s, i);
@@ -798,13 +799,13 @@ void mend_durable(struct sim *s, const struct job *j)
     snprintf(p->begun[p->n_begun++ % OPERATIONS_KEPT], CLAIM_ID_BYTES_MAX + 1, "%s", id);
 }
 
-/* Whether the class of the sensitive nodes says that Slurm is asked to end the work on one that is lost. */
+/* Whether the class of the sensitive nodes has Slurm end the work on a lost node. */
 bool mend_ends_work(const struct sim *s)
 {
     return s->ill && s->slurm && s->seed % 4 == 1;
 }
 
-/* Only where the class says so, of a node that is lost, and once. */
+/* Only if the class says so, for a lost node, and once. */
 static void may_end_work(struct sim *s, int i, const char *run)
 {
     const struct member *m = member_of(s, i);
@@ -828,7 +829,7 @@ static bool restarts(const struct remedy *remedy)
                       strcmp(remedy->run, "power.reset") == 0);
 }
 
-/* Its maintenance asks for a restart, and had none yet. */
+/* Its maintenance asks for a restart, and there was none yet. */
 static void check_once(struct sim *s, const struct member *m)
 {
     const struct repair *r = member_repair(m);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who carries out operations: the controller's hand, which asks before it begins and writes down that it does
- * (as src/controller/outbox/actors.c and src/driver/operate.c); agents, which do each id once and remember
- * it; and the drivers of power. All of them succeed, fail, hang, and are killed in between. And what people
- * say in a repair.
+ * The parties that carry out operations. The controller asks before it begins, and records that it begins (as
+ * src/controller/outbox/actors.c and src/driver/operate.c do). Agents carry out each id once and remember it.
+ * Drivers switch the power. All of them succeed, fail, hang, and are killed in between. Also what people say
+ * in a repair.
  */
 #include "sim.h"
 
@@ -69,7 +69,7 @@ static void end_deed(struct sim *s, int i, const char *state)
     say_deed(s, i, d);
 }
 
-/* Found begun by a new agent. */
+/* A new agent finds the operation begun. */
 void repair_agent_started(struct sim *s, int node, bool booted)
 {
     struct patient *p = &s->patients[node];
@@ -79,7 +79,7 @@ void repair_agent_started(struct sim *s, int node, bool booted)
         d->state = strcmp(d->run, "reboot") == 0 && d->boot != s->nodes[node].boot ? "done" : "unknown";
 }
 
-/* What is done in service owes no examination. */
+/* An operation in service owes no examination. */
 static bool is_tended(const struct sim *s, int i)
 {
     const struct member *m = s->running ? cluster_find(s->cluster, s->nodes[i].name) : NULL;
@@ -169,7 +169,7 @@ void repair_act(struct sim *s, const struct message *m)
     say_deed(s, m->to, d);
 }
 
-/* --- the controller's hand -------------------------------------------------------------------- */
+/* --- the controller's part -------------------------------------------------------------------- */
 
 static struct wall wall(const struct sim *s)
 {
@@ -240,7 +240,7 @@ static void begin(struct sim *s, int i, const char *run, const char *of)
     result(s, i, rc == 0 ? "begun" : "refused", e.msg);
 }
 
-/* What the record says is begun, and by this process: otherwise nobody knows what came of it. */
+/* The record says begun, by this process; otherwise the outcome is not known. */
 static void power(struct sim *s, int i, const char *run)
 {
     struct patient *p = &s->patients[i];
@@ -292,7 +292,7 @@ static void power_step(struct sim *s, int i)
         machine_replace(s, i);
         return;
     }
-    if (p->power.asks) { /* the scheduler requeues them, or refuses to */
+    if (p->power.asks) { /* the scheduler requeues the jobs, or refuses to */
         s->nodes[i].busy = s->nodes[i].busy && sim_random(s, 4) == 0;
         return;
     }
@@ -303,7 +303,8 @@ static void power_step(struct sim *s, int i)
     machine_tempts(s, i);
 }
 
-/* Each time it is asked whether the agent may be told to begin. Who was not told at all is refused. */
+/* Asks each time whether the agent may be told to begin. An operation that no agent was told about is
+ * refused. */
 static void follow(struct sim *s, int i, const char *run, const char *boot, int64_t left)
 {
     struct patient *p = &s->patients[i];
@@ -363,7 +364,7 @@ static void turn(struct sim *s, int i)
         power(s, i, run);
     } else if (left < -60 * SECOND) {
         p->actor.next = s->now + 30 * SECOND;
-        result(s, i, "unknown", "the agent did not say what came of it");
+        result(s, i, "unknown", "the agent did not report the outcome");
     } else {
         follow(s, i, run, word(o, "boot"), left);
     }
@@ -405,7 +406,7 @@ static int any_in_repair(struct sim *s, enum step step)
     return (int)sim_random(s, s->n);
 }
 
-/* One of what is open, on its device or on any. False when nothing is. */
+/* Names an open finding, on its device or on any. False when none is open. */
 static bool name_finding(struct sim *s, int i, struct finding_name *out)
 {
     const struct member *m = cluster_find(s->cluster, s->nodes[i].name);
@@ -418,7 +419,7 @@ static bool name_finding(struct sim *s, int i, struct finding_name *out)
     return true;
 }
 
-/* False when nothing is to be committed. */
+/* False when there is nothing to commit. */
 bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes, struct finding_name *named)
 {
     static const enum by_hand moves[] = {BY_HAND_REPAIRED, BY_HAND_REPAIRED, BY_HAND_REPAIRED,
@@ -472,7 +473,7 @@ bool repair_operator(struct sim *s, struct command *cmd, struct hostlist *nodes,
     return true;
 }
 
-/* All but who says it, when and to whom. i: the node, or -1. */
+/* Fills in everything but the person, the time and the nodes. i: the node, or -1. */
 static void person_says(struct sim *s, int i, struct command cmd)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
@@ -496,7 +497,7 @@ static void person_lets_go(struct sim *s, const char *name)
         person_says(s, -1, (struct command){.kind = COMMAND_SWITCH, .switched = {name, false}});
 }
 
-/* In the end they answer whatever waits for them. */
+/* In the end people answer everything that waits for them. */
 void repair_people(struct sim *s)
 {
     if (s->jobs)
@@ -513,7 +514,7 @@ void repair_people(struct sim *s)
         struct member *m = cluster_find(s->cluster, s->nodes[i].name);
         const struct repair *r = m ? member_repair(m) : NULL;
         if (s->ill && !r)
-            ill_cure(s, (int)i, "forget:"); /* what has a shared cause is left to them */
+            ill_cure(s, (int)i, "forget:"); /* faults with a shared cause are left to people */
         if (!r || !s->listed[i])
             continue;
         person_moves(s, (int)i, (struct transition_command){.what = BY_HAND_MAINTENANCE_OVER});

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROPOSALS_MAX = 64 }; /* with a set, at once */
+enum { PROPOSALS_MAX = 64 }; /* at once, of those that say something */
 
 bool shell_listens(const struct sim *s)
 {
@@ -32,7 +32,7 @@ static struct mono mono(const struct sim *s)
     return (struct mono){s->now};
 }
 
-/* --- what the watch says --------------------------------------------------------------------- */
+/* --- what the watch reports ------------------------------------------------------------------ */
 
 static bool is_under_way(const struct sim *s, const struct command *cmd)
 {
@@ -66,7 +66,7 @@ static void notice(void *arg, const char *what, const char *nodes, const char *t
     sim_say(s, "%s %s: %s", what, nodes, text);
 }
 
-/* What begins stood not, and what ends did. */
+/* An alarm that begins did not stand before, and one that ends did. */
 static void note_alarm(struct sim *s, const struct alarm *a, bool over)
 {
     size_t i = 0;
@@ -149,7 +149,7 @@ void shell_start(struct sim *s)
     const struct watch_sink sink = {s, propose, notice, on_alarm};
     s->term++;
     s->leads++;
-    s->n_standing = 0; /* a new leader tells what stands */
+    s->n_standing = 0; /* a new leader announces what stands */
     s->claims = 0;
     s->cluster = cluster_create();
     agreed_load(s, s->cluster);
@@ -193,7 +193,7 @@ void shell_stop(struct sim *s)
     s->running = false;
 }
 
-/* Killed at any moment: nobody is answered, connections break. */
+/* Killed at any moment: no caller is answered, and connections break. */
 void shell_crash(struct sim *s)
 {
     sim_say(s, "the controller is killed");
@@ -237,7 +237,7 @@ static void excuse(struct sim *s, struct member *m)
     if (watch_observed(s->watch, m)->beat.liveness == LIVENESS_SILENT)
         return;
     watch_excuse(s->watch, mono(s), s->more, m);
-    n->quiet = -s->more.ns; /* until that is over nobody is silent */
+    n->quiet = -s->more.ns; /* no node is silent before that is over */
     if (n->down_due > n->quiet)
         n->down_due = n->quiet;
     if (n->quiet_max > n->quiet)
@@ -296,7 +296,7 @@ static void send_share(struct sim *s, struct session *k, struct member *const *n
     fleet_send(s, m);
 }
 
-/* Others may have been given some of them while it was away. */
+/* Others may have got some of them while it was away. */
 static size_t keep_own(const struct sim *s, const struct session *k, struct member **nodes, size_t n)
 {
     size_t kept = 0;
@@ -306,7 +306,7 @@ static size_t keep_own(const struct sim *s, const struct session *k, struct memb
     return kept;
 }
 
-/* A collector that comes says which nodes it has; they stay with it. */
+/* A collector that comes names its nodes, which stay with it. */
 static void collector_hello(struct sim *s, struct session *k)
 {
     struct member *held[NODES_MAX];
@@ -331,7 +331,7 @@ static bool redirect(struct sim *s, int node)
         return false;
     struct fleet_node *n = &s->nodes[node];
     if (n->sent_to == sim_index(s, c->name) && n->sent_at >= session_collects(s, c)->came)
-        return false; /* it has come back unheard: there is no way between the two */
+        return false; /* it came back unheard, so there is no path between the two */
     n->sent_to = sim_index(s, c->name);
     n->sent_at = s->now;
     excuse(s, member_of(s, node));
@@ -385,7 +385,7 @@ void shell_hello(struct sim *s, const struct message *m)
     struct err e;
     if (!share_is_collector(s->share, member_of(s, m->from))) {
         const bool nobody[NODES_MAX] = {false};
-        fleet_take_share(s, m->from, nobody); /* it may have been one before */
+        fleet_take_share(s, m->from, nobody); /* it may have been a collector before */
     }
     if (redirect(s, m->from))
         return;
@@ -407,8 +407,7 @@ void shell_hello(struct sim *s, const struct message *m)
         collector_hello(s, k);
 }
 
-/* By this heartbeat, or a later one: what comes late, from before one was lost, makes that good for nobody.
- */
+/* By this heartbeat or a later one: a late heartbeat from before a lost one proves nothing. */
 static void was_heard(struct sim *s, int node, uint64_t seq)
 {
     struct fleet_node *n = &s->nodes[node];
@@ -420,7 +419,7 @@ static void was_heard(struct sim *s, int node, uint64_t seq)
     n->mass = false;
 }
 
-/* Its collector heard it last so long ago, which is more than this controller thought. */
+/* Its collector last heard it this long ago, which is longer than this controller thought. */
 static void was_missed(struct sim *s, int node, int64_t ago)
 {
     struct fleet_node *n = &s->nodes[node];
@@ -468,7 +467,7 @@ void shell_batch(struct sim *s, const struct message *m)
             continue; /* a collector speaks for the nodes that it was given */
         if (it->changed && it->open && open_member(s, it->node, it->instance, it->boot, k, c, &e) < 0) {
             sim_say(s, "collector %s: %s is refused: %s", c->name, about->name, e.msg);
-            s->nodes[m->from].ledger[it->node].changed = true; /* it is asked to tell it again */
+            s->nodes[m->from].ledger[it->node].changed = true; /* it is asked to report it again */
             continue;
         }
         if (it->changed && !it->open)
@@ -497,8 +496,8 @@ static void on_share(void *arg, struct member *collector, struct member *const *
         send_share(s, k, nodes, n);
 }
 
-/* Each listed node has one collector that responds, if any does, and no collector has two more
- * nodes than another. */
+/* Each listed node has one responding collector, if there is any, and no collector has two nodes more than
+ * another. */
 static void check_shares(struct sim *s)
 {
     size_t least = SIZE_MAX, most = 0;
@@ -521,8 +520,8 @@ static void check_shares(struct sim *s)
         sim_fail(s, "one collector has %zu nodes, another %zu", most, least);
 }
 
-/* Whoever moves from one collector to another is told of by neither for a while, and excused; and what
- * the one had is not in the other's way. */
+/* A node that moves from one collector to another is in the reports of neither for a while, and is excused.
+ * What the one had must not disturb the other. */
 static void balance(struct sim *s)
 {
     const struct member *before[NODES_MAX];
@@ -560,7 +559,7 @@ static void collectors(struct sim *s)
     }
 }
 
-/* A loop that is busy has some of a tick's work left when the next one comes, and hears others in between. */
+/* A busy loop has some of a tick's work left when the next tick comes, and receives messages in between. */
 static void watch_turns(struct sim *s)
 {
     bool is_busy = s->seed % 2;
@@ -584,7 +583,7 @@ void shell_tick(struct sim *s)
         next = k->next;
         if (k->close_at && s->now >= k->close_at) {
             session_end(s, k);
-            next = s->sessions; /* it may have closed others: look at all again */
+            next = s->sessions; /* it may have closed others: look at all of them again */
         }
     }
     if (s->step % 5 == 0)
@@ -673,7 +672,7 @@ void shell_reload(struct sim *s)
 
 /* --- attacks --------------------------------------------------------------------------------- */
 
-/* What must not revive a node, and what must not take a live one's place. */
+/* Events that must not revive a node, and that must not take a live node's place. */
 void shell_attack(struct sim *s)
 {
     int i = (int)sim_random(s, s->n);
@@ -693,7 +692,7 @@ void shell_attack(struct sim *s)
         return;
     if (attack == 0) /* an old heartbeat again */
         rc = take_beat(s, i, before.beat.instance, before.beat.seq, before.boot[0] ? n->boot : 0, 0);
-    else if (attack == 1) /* somebody else's */
+    else if (attack == 1) /* another instance's */
         rc = take_beat(s, i, before.beat.instance ^ 1, before.beat.seq + 100, n->boot, 0);
     else if (attack == 2 && before.session && n->quiet < sim_timeouts(s, i)->late.ns / 2)
         rc = open_member(s, i, ++s->instances, n->boot, &k, NULL, &e);

@@ -37,8 +37,8 @@ static struct beat_timeouts some_timeouts(int64_t late, int64_t silent)
     return (struct beat_timeouts){{late}, {silent}};
 }
 
-/* Any that the configuration accepts: late above the interval, and a timeout that is not shorter, nor too
- * short for nodes behind collectors. */
+/* Any values that the configuration accepts: late above the interval, and a timeout that is not shorter than
+ * late, nor too short for nodes behind collectors. */
 static struct beat_timeouts any_timeouts(const struct sim *s)
 {
     int64_t least = waits_least_timeout((struct span){s->interval}).ns;
@@ -47,7 +47,7 @@ static struct beat_timeouts any_timeouts(const struct sim *s)
     return some_timeouts(late, silent);
 }
 
-/* As the configuration makes it; the long interval stands for the 300 s of 2001. */
+/* As the configuration would set it; the long interval plays the 300 s of 2001. */
 void sim_policy(struct sim *s)
 {
     int64_t i = s->unit;
@@ -116,7 +116,7 @@ static void choose_roles(struct sim *s)
 static void choose_settings(struct sim *s, int64_t unit)
 {
     static const int most[] = {0, 10, 100, 1000};
-    s->swept = s->seed % 3 == 0 && sim_random(s, 4) != 0; /* without health, whose times are of its own */
+    s->swept = s->seed % 3 == 0 && sim_random(s, 4) != 0; /* without health, which has its own times */
     for (int i = 0; i < 2; i++) {
         s->chosen[i].late = (int)sim_random(s, 101);
         s->chosen[i].more = (int)sim_random(s, (uint64_t)most[sim_random(s, 4)] + 1);
@@ -159,7 +159,7 @@ static void deliver_to_collector(struct sim *s, const struct message *m)
         return;
     }
     if (m->kind == MESSAGE_HELLO) {
-        l->changed = true; /* it knows that the connection before is gone, and says so */
+        l->changed = true; /* it knows that the earlier connection is gone, and reports it */
         l->conn = m->conn;
         l->seq = l->instance == m->instance ? l->seq : 0;
         l->instance = m->instance;
@@ -193,8 +193,8 @@ static void deliver_share(struct sim *s, const struct message *m)
     fleet_take_share(s, m->to, given);
 }
 
-/* False: the message waits, because its receiver is stopped, or the network does not let it through. TCP
- * sends it again; where that takes long the link is lost first, and the message with it. */
+/* False: the message waits, because its receiver is stopped, or the network holds it back. TCP sends it
+ * again; when that takes long, the link is lost first, and the message with it. */
 static bool deliver(struct sim *s, const struct message *m)
 {
     if (m->kind == MESSAGE_ACT) {

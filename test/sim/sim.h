@@ -15,20 +15,20 @@
  * agents, collectors, the network) and a model of the store. One seed is one history. A step is one
  * tick of the controller, 100 ms.
  *
- *   fleet    what nodes and the network do; ground truth of who is at fault
+ *   fleet    nodes, agents and the network; the truth about each fault
  *   shell    the controller around the decisions: sessions, shares, proposals (as src/controller does)
- *   agreed   the store, commits that take time, fail, or are durable before anybody hears of them;
- *            and a second, naive opinion of what each command should come to
+ *   agreed   the store, with commits that take time, fail, or are durable before they are answered;
+ *            and a second, naive opinion of the result of each command
  *   checks   the invariants, after every step; each alarm that begins ends by an alarm.over of its own (15)
- *   conform  what nodes are made of, and what follows
- *   ill      what is wrong with nodes, what their checks say of it, the scheduler
- *   repair   who carries out operations, and what people say in a repair
+ *   conform  the components of nodes, and what follows from them
+ *   ill      the faults of nodes, the results of their checks, the scheduler
+ *   repair   the parties that carry out operations, and the commands of people in a repair
  *   mend     the invariants of health and repair
  *   held     people who hold nodes in the scheduler
  *   lost     nodes that stay silent, and their BMCs
- *   machine  which machine stands under a name, and who swaps it
+ *   machine  which machine has a name, and swaps
  *
- * Whom a node reports to: CONTROLLER or the index of a collector.
+ * A node reports to CONTROLLER or to the index of a collector.
  */
 
 enum {
@@ -44,30 +44,33 @@ static const int64_t STEP_NS = WATCH_TICK_MS * INT64_C(1000000);
 
 enum link { LINK_NONE, LINK_CONNECTING, LINK_OPEN };
 
-/* A node as it is. */
+/* The true state of a node. */
 struct fleet_node {
     char name[24];
     bool up, agent, busy;
-    int64_t up_at, agent_at; /* when it boots, when its agent starts again */
+    int64_t up_at, agent_at; /* when it boots, and when its agent starts again */
     int64_t booted_at;
-    unsigned loops; /* it crashes so many times more, each time when it was up for a while, */
+    unsigned loops; /* it will crash this many times more, each time a while after it came up */
     int64_t loop_at;
-    unsigned boot, asked_boot;              /* the last that somebody asked for, or is about to come */
-    unsigned machine, machines[BOOTS_KEPT]; /* that is here; of each boot, by its number modulo so many */
-    int64_t swap_at;                        /* somebody swaps it again; 0: nobody wants to */
+    unsigned boot, asked_boot; /* the number of its boot; the last boot that somebody asked for, or that is
+                                  about to come */
+    unsigned machine, machines[BOOTS_KEPT]; /* the present machine; the machine of each boot, by its number
+                                               modulo BOOTS_KEPT */
+    int64_t swap_at;                        /* when its machine is swapped again; 0: it is not */
     uint64_t instance, seq;
-    uint64_t lost;       /* what was heard of it by heartbeats below this one was sent before one was lost */
-    int64_t cut_until;   /* the network holds back what it sends and is sent, until links over it are lost */
-    int64_t still_until; /* its agent's process is stopped, and its kernel answers */
-    bool mass;           /* cut together with most others, and otherwise well */
+    uint64_t lost;       /* heartbeats below this one were sent before one was lost */
+    int64_t cut_until;   /* until then the network holds back its traffic, and then its links are lost */
+    int64_t still_until; /* until then its agent's process is stopped, while its kernel answers */
+    bool mass;           /* cut off together with most others, and otherwise well */
     enum link link;
     int to, redirect; /* CONTROLLER, a collector, NOBODY */
-    int sent_to;      /* by this controller, and the collector has not heard it yet; or NOBODY */
+    int sent_to; /* the collector to which this controller sent it, and which has not heard it yet; or NOBODY
+                  */
     int64_t sent_at;
     uint64_t conn;
     int64_t next_try, next_beat, deadline;
-    int left;  /* the collector that it left for a controller, until one welcomes it; or NOBODY */
-    bool asks; /* a heartbeat is not answered yet by its collector */
+    int left;  /* the collector that it left for a controller, until another welcomes it; or NOBODY */
+    bool asks; /* its collector has not answered a heartbeat yet */
     int64_t interval;
 
     /* As a collector. */
@@ -76,37 +79,37 @@ struct fleet_node {
         uint64_t conn, instance, seq;
         unsigned boot;
         int work, made;
-        int64_t beat, ago; /* when it was heard last; how long before it was found missing */
-        enum { MISSES_NEXT, SILENT_NEXT, TOLD_ALL } finds; /* as what it is found next; */
-        bool misses;                                       /* that is to be told */
-        bool open, heard, changed, told; /* told: the last batch had it, or what went at once since then */
+        int64_t beat, ago; /* when it was last heard; how long that was before it was found missing */
+        enum { MISSES_NEXT, SILENT_NEXT, TOLD_ALL } finds; /* what it will be found as next */
+        bool misses;                                       /* which is to be reported */
+        bool open, heard, changed, told; /* told: in the last batch, or reported at once since then */
     } ledger[NODES_MAX];
-    bool news; /* somebody is to be told of before the batch is due */
+    bool news; /* something is to be reported before the batch is due */
     int64_t last_batch, uplink_lost;
-    int64_t answered; /* when the controller last did */
+    int64_t answered; /* when the controller last answered */
 
-    /* Truth about it, for the checks. */
-    bool own_fault;              /* its silence is its own, until it is heard */
-    int64_t last_good;           /* last time it was heard, or would have been but for us */
-    int64_t quiet;               /* time for which a listening controller heard nothing, */
-    int64_t quiet_max;           /* which is no more than this, since it was excused then */
-    int64_t down_due;            /* time for which it should have been found silent */
-    int64_t well;                /* time for which nothing at all was wrong */
-    int64_t heard_well;          /* the same, and it was live */
-    bool heard;                  /* since the controller began */
+    /* The truth about it, for the checks. */
+    bool own_fault;              /* it causes its silence itself, until it is heard */
+    int64_t last_good;           /* when it was last heard, or would have been if the others had worked */
+    int64_t quiet;               /* how long a listening controller has heard nothing */
+    int64_t quiet_max;           /* the upper limit of that, because it was excused then */
+    int64_t down_due;            /* how long it should have been found silent */
+    int64_t well;                /* how long nothing at all was wrong */
+    int64_t heard_well;          /* the same, while it was live */
+    bool heard;                  /* since the controller started */
     uint64_t former[FORMER_MAX]; /* instances that this controller saw replaced */
 
-    /* What it is made of. */
+    /* The components of the node. */
     int made;                      /* variant */
-    int told;                      /* to this controller, of this boot; -1: nothing */
-    bool said;                     /* over this connection */
-    bool lies;                     /* caught, and has not shown a right list since */
-    int64_t told_at, verified_at;  /* last time that it was something new; that it was said to be so */
-    int64_t drift_since;           /* of its record */
-    int64_t record_due;            /* time for which its record should have followed */
-    int64_t hold_due;              /* time for which it should have been held */
-    enum conformance opinion;      /* for so long */
-    bool held_drift, held_overdue; /* before a commit */
+    int told;                      /* the variant that this controller knows, of this boot; -1: none */
+    bool said;                     /* it was sent over this connection */
+    bool lies;                     /* it was caught lying, and has not shown a correct list since */
+    int64_t told_at, verified_at;  /* when it last changed; when it was last verified */
+    int64_t drift_since;           /* of its drift record */
+    int64_t record_due;            /* how long its record should have followed */
+    int64_t hold_due;              /* how long it should have been held */
+    enum conformance opinion;      /* the naive opinion, and since when */
+    bool held_drift, held_overdue; /* before the commit */
     bool reboot_asked;
 };
 
@@ -122,7 +125,7 @@ enum message_kind {
     MESSAGE_DONE
 };
 
-/* What can be wrong with a node, and the checks that say so. The last two are of the extensive stage. */
+/* The faults of a node, and the checks that find them. The last two belong to the extensive stage. */
 enum ail { AIL_SERVICE, AIL_MOUNT, AIL_GPU, AIL_LINK, AIL_WATCHED, AIL_DEEP, AIL_DEEPER, AILS };
 enum {
     DEEDS_KEPT = 16,
@@ -132,79 +135,79 @@ enum {
     DEEP_CHECKS = AILS - AIL_DEEP
 };
 
-/* A word of an agent about one check. */
+/* An agent's result of one check. */
 struct word {
     enum ail check;
     enum result result;
     int64_t looked;
 };
 
-/* A machine as it is, whatever the name under which it stands: what it ails, what its disk knows, and what
- * was done to it. */
+/* The true state of a machine, under any name: its faults, what its disk has, and what was done to it. */
 struct hardware {
     unsigned id;
     struct {
         bool on, flaps, hidden;
-        int64_t until;  /* it goes by itself; 0: not */
+        int64_t until;  /* when it ends by itself; 0: it does not */
         unsigned cures; /* bits of enum cure */
         enum result worst;
     } ails[AILS];
-    bool mute; /* a check cannot be looked at */
+    bool mute; /* a check has no answer */
     struct deed {
         char id[CLAIM_ID_BYTES_MAX + 1], run[OPERATION_RUN_MAX], verdict[160];
         unsigned boot;
         const char *state;
     } deeds[DEEDS_KEPT];
     size_t n_deeds;
-    int64_t tried_at;                                       /* a remedy was carried out on it last; */
-    int64_t passed_at[DEEP_CHECKS], failed_at[DEEP_CHECKS]; /* each extensive check passed, and failed; */
-    int64_t person_at;                                      /* a person answered for it */
+    int64_t tried_at;                                       /* when a remedy was last carried out on it */
+    int64_t passed_at[DEEP_CHECKS], failed_at[DEEP_CHECKS]; /* when each extensive check passed, and failed */
+    int64_t person_at;                                      /* when a person answered for it */
 };
 
-/* A node's health as it is, what its agent knows of it, and what is done to it. */
+/* The true health of a node, what its agent knows, and what is done to it. */
 struct patient {
-    struct hardware here, away[AWAY_MAX]; /* those that were here before */
+    struct hardware here, away[AWAY_MAX]; /* the present machine, and earlier ones */
     size_t n_away;
 
-    enum result is[AILS]; /* as last looked at on this boot */
+    enum result is[AILS]; /* the last results on this boot */
     int64_t looked[AILS];
     int64_t fails_since[AILS],
         bad_since; /* each that runs by itself, without a break; the earliest; 0: none */
-    bool told;     /* all, over this way */
+    bool told;     /* everything was sent, over this path */
     uint64_t told_way;
 
     struct {
         bool on, hangs, fails;
         int64_t ends, deadline;
-    } now; /* of the last deed */
+    } now; /* of the last operation */
     struct {
         bool on, fails, replaces, asks;
         int64_t ends;
         char id[CLAIM_ID_BYTES_MAX + 1];
     } power; /* by the driver */
 
-    /* The controller's hand. */
+    /* The controller's part in carrying out operations. */
     struct {
         char id[CLAIM_ID_BYTES_MAX + 1];
         int state; /* 0 waits, 1 begins, 2 begun */
-        bool own;  /* this controller began it, */
-        bool told; /* and the agent was told */
+        bool own;  /* this controller began it */
+        bool told; /* the agent was told */
         int64_t next;
     } actor;
 
-    struct wall work_asked; /* the `since` of the step in which the end of its work was asked for last */
-    bool recorded_there;    /* the record says that the scheduler has the drain, or was told to */
+    struct wall
+        work_asked;      /* the `since` of the step in which the scheduler was last asked to end the work */
+    bool recorded_there; /* the record says that the scheduler has the drain, or was told to set it */
 
-    /* What it runs in a trial, as the controller's hand waits for it. */
+    /* What it runs in a trial, for which the controller waits. */
     struct {
         bool on, hangs;
         uint64_t run;
         int64_t ends, deadline;
     } trial;
 
-    /* The override that stands, as it was written down. */
+    /* The override as it is recorded. */
     struct {
-        struct wall at; /* ns 0: none stands */
+        struct wall at; /* ns 0: there is none */
         int64_t since;
         size_t n;
         struct override_of of[INCIDENTS_OPEN_MAX];
@@ -213,14 +216,14 @@ struct patient {
     /* The scheduler. */
     bool drained_there;
     int64_t drain_at, completing_until;
-    int64_t held_from, held_until;   /* by a person, there */
-    int64_t bmc_asked, bmc_answered; /* its answer is due then; it answered last; 0: not */
-    int64_t bmc_locked_until;        /* its power is, at the BMC, */
-    bool bmc_locks;                  /* as it told this controller last; */
-    unsigned bmc_silent;             /* and so often in a row it did not answer since */
-    int64_t unread_at;               /* who holds it is read by name then; 0: nobody asked */
+    int64_t held_from, held_until;   /* a person's hold there */
+    int64_t bmc_asked, bmc_answered; /* when its answer is due; when it last answered; 0: not */
+    int64_t bmc_locked_until;        /* until then the BMC locks its power */
+    bool bmc_locks;                  /* the last answer about that to this controller */
+    unsigned bmc_silent;             /* how often in a row the BMC has not answered since */
+    int64_t unread_at;               /* when its holds are read by name; 0: no question is open */
 
-    /* Opinion: what this controller was told of the present boot; what happened to the node. */
+    /* The opinion: what this controller was told about the present boot, and what happened to the node. */
     struct {
         enum result result;
         unsigned boot;
@@ -229,17 +232,18 @@ struct patient {
     enum work scheduled;
     bool scheduler;
     int64_t person_at, kept_since, overridden_at;
-    int64_t claimed_at;        /* since then a person's drain or down rests on it; 0: none does */
-    int64_t answered_at[AILS]; /* a person put it right, and it may be found by later looks alone; 0: not */
-    bool broken;               /* its examination, and not made up since */
-    bool proven;               /* all its checks passed once, or a person answered for it, on this boot: */
+    int64_t claimed_at;        /* since when a person's drain or down rests on it; 0: none */
+    int64_t answered_at[AILS]; /* when a person repaired it, so that only later results may find it again; 0:
+                                  never */
+    bool broken;               /* its examination was broken off and not made up for */
+    bool proven;               /* on this boot all its checks have passed once, or a person answered for it */
     unsigned proven_boot;
-    unsigned moves; /* steps since something was observed of it */
+    unsigned moves; /* steps since something was last observed about it */
     char begun[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1], done[OPERATIONS_KEPT][CLAIM_ID_BYTES_MAX + 1];
     size_t n_begun, n_done;
-    enum step step; /* before a commit */
+    enum step step; /* before the commit */
     bool manual;
-    bool waits; /* in the work queue, for a person and nobody else: taken, or not there for what is over */
+    bool waits; /* in the work queue, for a person: taken, or there for a reason that is not over */
     enum approval approval;
     char repair[CLAIM_ID_BYTES_MAX + 1];
 };
@@ -263,8 +267,8 @@ struct message {
     int work; /* -1 unknown, 0 idle, 1 busy */
     int made;
     unsigned machine; /* INVENTORY */
-    bool uuid;        /* INVENTORY: it is read, too */
-    bool lie;         /* LIST: it is another's */
+    bool uuid;        /* INVENTORY: the UUID is read, too */
+    bool lie;         /* LIST: it is another node's */
     size_t n;
     struct batch_item *items; /* BATCH; SHARE: the nodes given */
     struct word *words;       /* CHECKS */
@@ -281,7 +285,7 @@ struct session {
     uint64_t conn;
     bool collects;
     int64_t came, batch_at;
-    int64_t close_at; /* when the controller learns that the other end is gone; 0 never */
+    int64_t close_at; /* when the controller learns that the other end is gone; 0: never */
     struct session *next;
 };
 
@@ -289,19 +293,19 @@ struct job {
     enum command_kind kind;
     char actor[16], reason[32], claim[CLAIM_ID_BYTES_MAX + 1];
     struct command *cmd; /* a copy */
-    bool named;          /* claim was named by the caller */
+    bool named;          /* the caller gave the claim's name */
     bool proposal;
     struct hostlist nodes;
     struct wall at;
     size_t from, next;
-    bool listed[NODES_MAX], sensitive[NODES_MAX]; /* when it was decided */
+    bool listed[NODES_MAX], sensitive[NODES_MAX]; /* at the time of the decision */
     int64_t asked_at, durable_at;
     bool durable, failed;
     struct decision decision;
     struct job *after;
 };
 
-/* A claim as it rests on one node: the naive opinion. */
+/* A claim on one node: the naive opinion. */
 struct opinion {
     char id[CLAIM_ID_BYTES_MAX + 1], owner[16], reason[32];
     enum claim_kind kind;
@@ -313,7 +317,7 @@ struct record {
     char *key, *value;
 };
 
-/* An alarm that this controller began and did not end. */
+/* An alarm that this controller has begun and not ended. */
 enum { STANDING_MAX = 512 };
 struct told_alarm {
     enum alarm_kind kind;
@@ -326,7 +330,7 @@ struct sim {
     int64_t wall_step; /* of the controller's wall clock */
     long step, steps;
     bool verbose;
-    bool excepted[NODES_MAX]; /* Remediate=no: nothing is done to it (16) */
+    bool excepted[NODES_MAX]; /* Remediate=no: nothing may be done to the node (16) */
     int follow;               /* a node's number, or -1 */
     struct told_alarm standing[STANDING_MAX];
     size_t n_standing;
@@ -342,15 +346,16 @@ struct sim {
     /* the configuration */
     int64_t unit; /* the short heartbeat interval; the timeouts are multiples of it */
     bool slow;    /* the long interval is in force */
-    bool swept;   /* this history has settings of its own: */
+    bool swept;   /* this history has its own settings: */
     struct {
-        int late, more; /* in percent of what is possible above the interval, and above the least timeout */
-    } chosen[2];        /* with the short interval, with the long one */
+        int late,
+            more; /* in percent of the possible range above the interval, and above the shortest timeout */
+    } chosen[2];  /* with the short interval, with the long one */
     struct watch_policy policy;
     int64_t interval;
     struct waits waits;
-    struct span more;    /* by this a window is longer after a collector was lost */
-    struct span longest; /* that a window was ever longer than a timeout in this history */
+    struct span more;    /* how much longer a window is after a collector was lost */
+    struct span longest; /* the most by which a window was ever longer than a timeout in this history */
     bool listed[NODES_MAX], sensitive[NODES_MAX], borrowed[NODES_MAX];
     unsigned cpus[NODES_MAX];
     bool collector[NODES_MAX];
@@ -359,22 +364,22 @@ struct sim {
 
     /* the controller */
     bool running;
-    struct span first; /* by so much its first window is longer than a timeout */
+    struct span first; /* how much longer its first window is */
     int64_t start_at, began, stalled_from, stalled_until, wake_first;
-    int64_t stood_still; /* since it began, as it noticed */
+    int64_t stood_still; /* since it started, as it noticed */
     uint64_t term;
     struct cluster *cluster;
     struct watch *watch;
     struct share *share;
     struct session *sessions;
     int64_t shares_from, balance_at, calm_at; /* calm_at: last time that anything but nodes was at fault */
-    int64_t timeouts_at;                      /* last time that somebody's timeouts were changed */
-    int64_t store_bad_at, alarm_at;           /* last time that the store failed; that the alarm stood */
+    int64_t timeouts_at;                      /* when a timeout was last changed */
+    int64_t store_bad_at, alarm_at;           /* when the store last failed; when the alarm last stood */
     size_t duplicates, refused;               /* notices and refusals so far */
-    int64_t mass_at[2]; /* since when most of a class (the second: gpu) drift; 0: they do not */
-    int64_t judged_at;  /* last time that baselines or classes changed */
-    int64_t counted_at; /* nodes that were accounted for count again */
-    int64_t wall_at;    /* last time that the wall clock was set */
+    int64_t mass_at[2]; /* since when most nodes of a class (the second: gpu) drift; 0: they do not */
+    int64_t judged_at;  /* when baselines or classes last changed */
+    int64_t counted_at; /* since when nodes that were accounted for count again */
+    int64_t wall_at;    /* when the wall clock was last set */
 
     /* the store and the opinion */
     struct record *records;
@@ -392,25 +397,26 @@ struct sim {
 
     /* machines */
     unsigned machines;
-    int64_t uuids_at;   /* from then on agents are root, and read UUIDs, too */
-    int64_t renamed_at; /* last time that another machine was written down */
+    int64_t uuids_at;   /* from then on agents run as root, and also read UUIDs */
+    int64_t renamed_at; /* when another machine was last recorded */
     size_t swaps, swaps_back, renamed, boots_found;
 
     /* health */
-    bool ill;            /* this history has it */
+    bool ill;            /* this history has faults */
     bool calm;           /* faults have ended, and people answer */
     bool slurm;          /* there is a scheduler */
-    int64_t quiet_since; /* last time that the controller stood still */
+    int64_t quiet_since; /* when the controller last stood still */
     struct patient *patients;
-    int64_t server_until, broken_until, slurm_until; /* until when what all share is at fault */
-    int64_t raised_at, reload_at; /* last time that a person gave nodes back to Fettle; of a reload */
+    int64_t server_until, broken_until, slurm_until; /* how long the shared services have their fault */
+    int64_t raised_at, reload_at; /* when a person last gave nodes back to Fettle; when the last reload was */
     int64_t latch_at;
-    /* Last time that a trial began of which nothing had been heard for so long that it was taken as lost, and
-     * its room given to others: it is ended at once, and until then more are out. */
+    /* When a trial last began that had been taken as lost after a long silence, with its room given to
+     * others. It is ended at once; until then more nodes are out. */
     int64_t late_at;
-    int64_t bmcs_until;            /* until then no BMC answers */
-    size_t revived;                /* operations on nodes that were not heard */
-    int64_t wave_until, wave_next; /* nodes fall ill one after the other, of different things */
+    int64_t bmcs_until; /* until then no BMC answers */
+    size_t revived;     /* operations on nodes that were not heard */
+    int64_t wave_until,
+        wave_next; /* in this time nodes fall ill one after the other, with different faults */
     unsigned waves;
     int64_t isolating[NODES_MAX]; /* when that was proposed of each for something new; 0: not */
     bool isolated[NODES_MAX];     /* and it is recorded, by the clock as it is: leaders after count it, too */
@@ -473,7 +479,7 @@ void shell_roster(struct sim *s, struct roster *r);
 void agreed_submit(struct sim *s, const struct command *cmd);
 void agreed_step(struct sim *s);
 void agreed_drop_jobs(struct sim *s);
-/* The limits of the policy are agreed on. */
+/* The limits of the policy are agreed. */
 void agreed_limits(struct sim *s);
 void agreed_load(struct sim *s, struct cluster *c);
 void agreed_operator(struct sim *s);
@@ -492,7 +498,7 @@ void conform_tick(struct sim *s);
 void conform_opened(struct sim *s, int node, bool anew); /* a session; anew: on another boot */
 void conform_told(struct sim *s, int node, int made, unsigned boot);
 void conform_list(struct sim *s, const struct message *m);
-/* False when there is nothing to say. */
+/* False when there is no command. */
 bool conform_operator(struct sim *s, struct command *cmd, struct hostlist *nodes);
 void conform_note_holds(struct sim *s);
 void check_release(struct sim *s, const struct job *j);
@@ -502,7 +508,7 @@ void check_conform_proposal(struct sim *s, enum command_kind kind, const struct 
 /* ill.c */
 void ill_create(struct sim *s);
 void ill_policy(struct sim *s);
-void ill_begin(struct sim *s); /* a controller begins */
+void ill_begin(struct sim *s); /* a controller starts */
 void ill_step(struct sim *s);
 void ill_started(struct sim *s, int node, bool booted);
 bool ill_may_work(const struct sim *s, int node);
@@ -532,12 +538,13 @@ void repair_people(struct sim *s);
 /* mend.c */
 void mend_proposal(struct sim *s, const struct command *cmd);
 void mend_opened(struct sim *s, int i);
-void mend_answered(struct sim *s, int i); /* a person moved its repair: what comes of it is his */
-/* Its checks said something on this boot. */
+void mend_answered(struct sim *s,
+                   int i); /* a person moved its repair, so the consequences are the person's */
+/* Its checks have reported on this boot. */
 void mend_heard(struct sim *s, int i, unsigned boot);
 /* New work may land on it. */
 void mend_fit(struct sim *s, int i, const struct member *m);
-/* Those who are out, when node `of` is one of them now, are no more than may be. */
+/* The nodes that are out, including node `of`, are no more than allowed. */
 void mend_budgets(struct sim *s, int of);
 void mend_before(struct sim *s);
 void mend_after(struct sim *s, const struct job *j);
@@ -548,23 +555,23 @@ void mend_executed(struct sim *s, int node, const char *id, const char *run);
 bool mend_all_well(const struct sim *s, char *why, size_t size);
 
 /* held.c */
-bool held_there(const struct sim *s, int node); /* by a person, now */
+bool held_there(const struct sim *s, int node); /* a person holds it there now */
 void lost_policy(struct sim *s);
 void lost_step(struct sim *s);
 void lost_turn(struct sim *s);
-void lost_begin(struct sim *s, int node);                /* a controller begins */
-bool lost_may_be(const struct sim *s, int node);         /* it is silent for so long */
-void lost_may(struct sim *s, int node, const char *run); /* something is begun on it, and it is not heard */
+void lost_begin(struct sim *s, int node);                /* a controller starts */
+bool lost_may_be(const struct sim *s, int node);         /* it is silent for long enough */
+void lost_may(struct sim *s, int node, const char *run); /* something begins on it while it is not heard */
 void lost_cycled(struct sim *s, int node);
 void held_step(struct sim *s);
-void held_read(struct sim *s, int node); /* a reading tells the controller */
+void held_read(struct sim *s, int node); /* a reading informs the controller */
 void held_turn(struct sim *s);
-void held_over(struct sim *s, int node, const char *run); /* something is begun on it, or done to it */
+void held_over(struct sim *s, int node, const char *run); /* something begins on it, or is done to it */
 
 /* machine.c */
 void machine_create(struct sim *s);
 void machine_step(struct sim *s);
-/* What is done to a node, or found on it, tempts somebody to swap its machine soon. */
+/* An operation on a node, or a finding, makes a swap of its machine soon more likely. */
 void machine_tempts(struct sim *s, int node);
 void machine_booted(struct sim *s, int node);
 void machine_replace(struct sim *s, int node);

@@ -22,9 +22,9 @@ enum {
     LOST_S = 9       /* a begin that is not recorded by then */
 };
 
-/* --- the controller's hand -------------------------------------------------------------------- */
+/* --- the controller's part -------------------------------------------------------------------- */
 
-/* In the extensive stage, which has it to itself. */
+/* In the extensive stage, which cannot run anything else. */
 static bool is_examined(const struct member *m)
 {
     const struct repair *r = member_repair(m);

@@ -191,7 +191,8 @@ static void on_input(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
             hostlist_add(&all, name);
     if (names)
         fclose(names);
-    for (DIR *d = opendir(world.records), *end = d; end; end = NULL) { /* and those that are wanted no more */
+    for (DIR *d = opendir(world.records), *end = d; end;
+         end = NULL) { /* and those that are not wanted any more */
         for (const struct dirent *x; (x = readdir(d));)
             if (strncmp(x->d_name, "slurm.", 6) == 0)
                 hostlist_add(&all, x->d_name + 6);

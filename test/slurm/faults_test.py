@@ -12,7 +12,7 @@ import lab
 from beside import beside
 
 PROBLEM = ("node_problem", "disk: io errors")
-# $1 is what scontrol was asked; only reading is broken, so that anything written would be seen in the calls.
+# $1 is the request to scontrol; only reading is broken, so that any write would be seen in the calls.
 WRAPPER = """#!/bin/sh
 echo "$*" >> {0}/calls
 mode=$(cat {0}/mode)
@@ -114,7 +114,7 @@ def a_list_cut_between_two_lines(l, d, home):
 
 
 def refused(l, d, home, mode):
-    """What is refused, or taken and not done, is tried again, ever less often, and told once."""
+    """A write that is refused, or taken and not carried out, is tried again, ever less often, and reported once."""
     put(f"{home}/mode", mode)
     before, troubles = len(writes(home)), d.count("trouble")
     began = time.monotonic()
@@ -135,7 +135,7 @@ def refused(l, d, home, mode):
 
 
 def more_nodes_than_a_turn_takes(l, d, home):
-    """What is wrong at the end of a long list counts for all of it."""
+    """A fault at the end of a long list counts for the whole list."""
     troubles = d.count("trouble")
     for mode, saw in (("many", "702 0"), ("twins", "701 1"), ("tail", "0 702"), ("many", "702 0"), ("fine", "2 0")):
         put(f"{home}/mode", mode)
@@ -170,7 +170,7 @@ def no_answer_right_before_a_write(l, d, home):
 
 
 def hangs_in_a_write(l, d, home):
-    """Who does not take a write in time does not answer."""
+    """A slurmctld that does not take a write in time counts as not answering."""
     put(f"{home}/mode", "mute")
     at = len(d.lines)
     d.want(c1=("drain", "1.mute", *PROBLEM))

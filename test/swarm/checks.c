@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Checks and operations: a player says that all checks of its list are well, but for one while it is ill.
- * Whatever operation it is told cures it, at once.
+ * Checks and operations: a player reports that all checks of its list are ok, except one while it is ill. Any
+ * operation that it gets cures it at once.
  */
 
 enum { PART_BYTES_MAX = 40 << 10 };

@@ -18,9 +18,9 @@ struct identity_of_node {
     char boot[37], instance[17];
 };
 
-/* The agent of a node is the same one, whichever keeper plays it, in this process or in another: with a
- * keeper's own boot and instance a node that moves looks like one that was replaced, and one that moves back
- * like one that is not to be believed any more. */
+/* The agent of a node is the same one for each keeper that plays it, in this process or in another. With a
+ * boot and an instance for each keeper, a node that moves would look as if it was replaced, and a node that
+ * moves back as if it was not to be believed any more. */
 static struct identity_of_node agent_of(const struct keeper *k, const char *name)
 {
     struct identity_of_node id;
@@ -52,7 +52,7 @@ static json_t *fingerprint_of(struct keeper *k, const char *name)
     return json_pack("{s:s,s:s,s:s}", "name", name, "fingerprint", hex, "boot", agent_of(k, name).boot);
 }
 
-/* What the controller asks for was not taken when it was told: it is told again. */
+/* The controller was told something and did not take it: it is told again. */
 static void tell_again(struct keeper *k, const struct hostlist *names)
 {
     for (size_t at = 0; at < names->n;) {
@@ -73,7 +73,7 @@ static bool is_muted(const struct swarm *s, const char *name)
     return false;
 }
 
-/* The muted nodes of the share were heard last with the batch after which they were muted. */
+/* The muted nodes of the share were last heard with the batch after which they were muted. */
 static void on_missed(uv_timer_t *t)
 {
     struct keeper *k = t->data;
@@ -90,7 +90,7 @@ static void on_missed(uv_timer_t *t)
                              "heard", "", "missed", missed));
 }
 
-/* Whoever has it says so when it has been silent for as long as a node may be. */
+/* Reports the nodes that have been silent for as long as a node may be. */
 static void await_missed(struct swarm *s, const char *node)
 {
     for (size_t i = 0; i < s->n_keepers; i++) {
@@ -133,7 +133,7 @@ static char *fold_heard(const struct keeper *k)
     return hostlist_fold(names, n);
 }
 
-/* One batch: all nodes as heard, and as many of those not yet told as fit a frame. */
+/* One batch: all nodes as heard, and as many of those that were not reported yet as fit into a frame. */
 static void send_batch(struct keeper *k, bool heard)
 {
     json_t *changed = json_array(), *fingerprints = json_array();
@@ -167,7 +167,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Those of whom the controller was told over this connection come first. */
+/* The nodes that the controller knows over this connection come first. */
 static size_t told_first(struct keeper *k, struct hostlist *share)
 {
     size_t told = 0;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Kinds of nodes: all of a kind have one fingerprint. A list is made when it is asked for; of a kind
- * only the fingerprint is kept. Two kinds differ in their kernel, in one sysctl and in one package.
+ * Kinds of nodes: all nodes of a kind have one fingerprint. A list is made when it is asked for, and only the
+ * fingerprint of a kind is kept. Two kinds differ in their kernel, in one sysctl and in one package.
  */
 
 enum { PACKAGES = 1500, LARGE_PARTS = 25, LARGE_VALUES = 9, MANY_PARTS = 10, MANY_A_PART = 2000 };
@@ -81,7 +81,7 @@ static json_t *part_of(const struct fingerprint *id, int part, int parts)
                      parts, "components");
 }
 
-/* More bytes than a list may have, each value of a length that one may have. */
+/* More bytes than a list may have, with each value of an allowed length. */
 static void answer_large(const struct fingerprint *id, kind_emit_fn *emit, void *arg)
 {
     char value[4097], name[64];

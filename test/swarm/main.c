@@ -209,5 +209,5 @@ int main(int argc, char **argv)
     uv_run(&s->loop, UV_RUN_DEFAULT);
     print_totals(s);
     fflush(stdout);
-    _exit(0); /* ten thousand connections need no farewell */
+    _exit(0); /* ten thousand connections are closed by the exit */
 }

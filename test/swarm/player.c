@@ -9,7 +9,8 @@ enum { DIALS_A_TURN = 10, DIAL_LATER_MS = 3000 };
 
 static void dial(struct player *p);
 
-/* To dial is expensive: of thousands that are due some do it, and then the connections have their turn. */
+/* Dialling is expensive: of thousands of players that are due some dial, and then the connections have their
+ * turn. */
 static void on_dial_timer(uv_timer_t *t)
 {
     struct player *p = t->data;

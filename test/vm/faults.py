@@ -19,7 +19,7 @@ class Fault:
 
 
 def shell(command):
-    """What is done on the node itself; a status other than 0 is for whoever looks."""
+    """A command on the node itself; the caller judges a status other than 0."""
     return lambda m: m.sh(command, 30)
 
 

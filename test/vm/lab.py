@@ -35,7 +35,7 @@ NEEDED = ('qemu-system-x86_64', 'qemu-img', 'ipmi_sim', 'ipmitool', 'dnsmasq', '
 
 
 def missing():
-    """What this machine lacks for a lab, in words; empty when it has everything."""
+    """The things that this machine lacks for a lab, in words; empty when it has everything."""
     lacks = [] if os.geteuid() == 0 else ['root']
     lacks += [] if os.path.exists('/dev/net/tun') else ['/dev/net/tun']
     return ', '.join(lacks + [p for p in NEEDED if not shutil.which(p)])
@@ -157,7 +157,7 @@ class Lab:
                               check=False, **options)
 
     def get(self, path):
-        """What the interface answers."""
+        """The answer of the interface."""
         connection = http.client.HTTPConnection('localhost', timeout=20)
         try:
             connection.sock = socket.socket(socket.AF_UNIX)

@@ -68,7 +68,7 @@ mc_enable 0x20
 
 
 def command_line():
-    """What the kernel is told. An emulated processor has the counter of this one, and a busy host measures it wrongly."""
+    """The kernel's parameters. An emulated processor has this one's counter, and a busy host measures it wrongly."""
     line = ('console=ttyS0 loglevel=6 mitigations=off nokaslr no_timer_check tsc=reliable random.trust_cpu=on audit=0 '
             'selinux=0 apparmor=0 net.ifnames=0')
     with open('/proc/cpuinfo', encoding='ascii') as f:
@@ -118,7 +118,7 @@ class Machine:
         self.lab.end(f'{self.name}/vm')
 
     def chassis(self, what, value):
-        """What the BMC is told to do, once."""
+        """Gives the BMC one command."""
         with open(self.home / 'chassis.log', 'a', encoding='utf-8') as log:
             log.write(f'{time.time():.1f} {what} {value}\n')
         if what == 'power' and value == '1':
@@ -134,7 +134,7 @@ class Machine:
             self.qmp('system_powerdown')
 
     def switched(self):
-        """What its BMC was told so far."""
+        """The commands that its BMC has got so far."""
         log = self.home / 'chassis.log'
         return [x.split(' ', 1)[1] for x in log.read_text().splitlines()] if log.exists() else []
 
@@ -148,7 +148,7 @@ class Machine:
                             f'uuid=00000000-0000-4000-8000-0000000000{self.number:02x}',
                  '-chardev', f'socket,id=ipmi,host=127.0.0.1,port={9100 + self.number},reconnect=1',
                  '-device', 'ipmi-bmc-extern,id=bmc,chardev=ipmi', '-device', 'isa-ipmi-kcs,bmc=bmc',
-                 # What keeps the last words of a kernel that panics over a power cycle.
+                 # The store that keeps the last messages of a kernel that panics over a power cycle.
                  '-object', f'memory-backend-file,id=erst,mem-path={self.home}/erst,size=64K,share=on',
                  '-device', 'acpi-erst,memdev=erst',
                  '-device', 'i6300esb,id=wdt', '-action', 'watchdog=reset', '-rtc', 'base=utc,clock=host',

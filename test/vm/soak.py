@@ -28,7 +28,7 @@ QUIET_S = 90  # a node that went on working for so long after a fault was told i
 
 
 class Trial:
-    """One fault on one node, and what was seen of it; times are seconds since it began."""
+    """One fault on one node, and its observations; times are seconds since it began."""
 
     def __init__(self, lab, machine, name):
         self.lab, self.machine, self.name, self.fault = lab, machine, name, FAULTS[name]
@@ -201,7 +201,7 @@ def write(results):
     loads = [r['load'] for r in results.values()]
     table = '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
     (ROOT / 'doc/faults.md').write_text(f"""<!-- SPDX-License-Identifier: Apache-2.0 -->
-# What breaks, and what becomes of it
+# The fault, and its outcome
 
 Written by `make soak` (test/vm/soak.py): nodes that really boot are broken in every way that QEMU, a BMC or a kernel
 allows. The times are seconds from the fault: until the first finding was there, until the first remedy was chosen, and

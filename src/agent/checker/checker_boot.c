@@ -55,5 +55,5 @@ void checker_keep_boot(struct checker *c)
     }
     booted_write(c->settings.boot, list, n, &all);
     if (home_write(c->settings.home, BOOTED_FILE, all.s, false, &e))
-        log_debug(LOG_PROBE, "what checks said that run once a boot is not kept: %s", e.msg);
+        log_debug(LOG_PROBE, "the results of checks that run once a boot are not kept: %s", e.msg);
 }

@@ -56,7 +56,7 @@ static void kernel_save(struct kernel *k)
         return;
     kernel_log_save(k->log, mono_now(), k->follow ? kmsg_cursor(k->follow) : &k->cursor, &all);
     if (all.s && home_write(k->settings.home, FILE_NAME, all.s, false, &e))
-        log_error("what the kernel's log said is not kept, and will be told again: %s", e.msg);
+        log_error("the findings of the kernel's log are not kept, and will be reported again: %s", e.msg);
 }
 
 static void on_save(uv_timer_t *timer)

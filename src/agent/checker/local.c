@@ -131,7 +131,7 @@ static void print_controllers(FILE *out, const struct local_request *q)
               "there.\n",
               out);
     else if (r)
-        fprintf(out, "Which checks the controller has this node run is not known: %s.\n", e.msg);
+        fprintf(out, "The controller's list of checks for this node cannot be read: %s.\n", e.msg);
     else
         fprintf(out, "The controller has this node run%s", list.checks.n ? "" : " no check");
     for (size_t i = 0; !r && i < list.checks.n; i++)

@@ -103,7 +103,7 @@ static void says_which_checks_they_are(void **state)
     assert_int_equal(status, 0);
     fake_write(f->dir, "checklist", "nonsense");
     run_in(f, root, &told, &status);
-    assert_non_null(strstr(told, "\nWhich checks the controller has this node run is not known: "));
+    assert_non_null(strstr(told, "\nThe controller's list of checks for this node cannot be read: "));
 }
 
 static void what_is_unknown_is_no_failure(void **state)

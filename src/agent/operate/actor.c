@@ -86,7 +86,7 @@ static void actor_store(struct actor *a)
 {
     struct err e = {0};
     if (actor_keep(a, NULL, NULL, &e))
-        log_error("what came of an operation is not kept: %s", e.msg);
+        log_error("the outcome of an operation is not kept: %s", e.msg);
 }
 
 /* --- an operation's end --------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ static void on_over(struct carried *o)
 {
     struct runner_end end;
     if (!runner_take_end(o->a->settings.home, o->id, &end))
-        actor_finish(o, OPERATION_UNKNOWN, "what carried it out ended before it did", NULL);
+        actor_finish(o, OPERATION_UNKNOWN, "its process ended without a result", NULL);
     else if (o->reboots && end.good)
         uv_timer_start(&o->timer, on_same_boot, left_ms(o), 0);
     else
@@ -507,7 +507,7 @@ struct actor *actor_create(uv_loop_t *loop, const struct actor_settings *setting
     a->settings = *settings;
     a->disk = child_create(loop, ERR_MSG_BYTES_MAX + 1);
     if (operation_records_load(&a->records, settings->home, &e))
-        log_error("what this node was asked for before is forgotten: %s", e.msg);
+        log_error("earlier operations of this node are forgotten: %s", e.msg);
     pid_t runner = runner_find(settings->home, &running);
     bool ended = take_ends(a);
     if (operation_records_settle(&a->records, settings->boot, running) || ended)

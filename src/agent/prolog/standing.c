@@ -116,7 +116,7 @@ static void standing_end(struct standing *s, const char *why_not)
 
 static void on_late(uv_timer_t *timer)
 {
-    log_debug(LOG_PROBE, "what the controller makes of the node's fingerprint is not known in time");
+    log_debug(LOG_PROBE, "the controller did not judge the node's fingerprint in time");
     standing_end(timer->data, "");
 }
 

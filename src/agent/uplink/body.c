@@ -27,7 +27,7 @@ static int take_also(const json_t *body, struct body_survey *out, struct err *e)
     json_array_foreach (also, i, one) {
         const char *name = json_string_value(one);
         if (!name || !*name || strlen(name) > COMPONENT_NAME_BYTES_MAX || !body_is_word(name))
-            return err_set(e, -EINVAL, "\"also\" has what is no name of a component");
+            return err_set(e, -EINVAL, "\"also\" has an entry that is no name of a component");
         bytes += strlen(name) + 3;
     }
     if (bytes > BODY_PART_BYTES_MAX) /* a collector hands it on, with more in the frame */
@@ -196,7 +196,7 @@ static int take_nodes(const json_t *body, bool *has, struct hostlist *out, struc
     r = hostlist_parse_max(text, BODY_SHARE_NODES_MAX, out, e);
     for (size_t i = 0; !r && i < out->n; i++)
         if (!hostlist_name_ok(out->names[i]))
-            r = err_set(e, -EINVAL, "\"nodes\" has what is no name of a node");
+            r = err_set(e, -EINVAL, "\"nodes\" has an entry that is no name of a node");
     if (r)
         hostlist_fini(out);
     return r;

@@ -25,7 +25,7 @@ static int take_lines(const json_t *body, const char *key, struct hostlist *out,
     json_array_foreach (lines, i, line) {
         const char *s = json_string_value(line);
         if (!s || strpbrk(s, "\r\n"))
-            return err_set(e, -EINVAL, "\"%s\" has what is no line", key);
+            return err_set(e, -EINVAL, "\"%s\" has an entry that is no line", key);
         hostlist_add(out, s);
     }
     return 0;

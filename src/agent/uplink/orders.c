@@ -19,7 +19,7 @@ static int check_head(const struct orders *o, uint8_t type, const json_t *body, 
     if (r)
         return -EINVAL;
     if (said != type)
-        return err_set(e, -EPERM, "it is %s, and was said to be %s", frame_name((uint8_t)said, other),
+        return err_set(e, -EPERM, "it is %s, but came as %s", frame_name((uint8_t)said, other),
                        frame_name(type, name));
     r = json_take_string(body, "node", &node, e);
     if (r == -EINVAL || (r == -ENOENT && (type == FRAME_ACT || type == FRAME_STANDING)))

@@ -62,7 +62,7 @@ static void refuses_what_is_for_another_node_or_of_another_type(void **state)
     is_refused(*state, FRAME_ACT, "{\"type\":20,\"node\":7}", -EINVAL, "node");
     is_refused(*state, FRAME_CHECKLIST, "{\"type\":18,\"node\":\"lx02\"}", -EPERM, "lx02");
     is_refused(*state, FRAME_ACT, "{\"type\":18,\"node\":\"lx01\"}", -EPERM,
-               "it is CHECKLIST, and was said to be ACT");
+               "it is CHECKLIST, but came as ACT");
     is_refused(*state, FRAME_CHECKLIST, "{\"revision\":7}", -EINVAL, "type");
     is_refused(*state, FRAME_CHECKLIST, "no object", -EINVAL, "");
 }

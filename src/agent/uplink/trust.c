@@ -31,7 +31,7 @@ bool trust_is_newer(struct trust *t, uint8_t type, uint64_t revision, uint64_t *
 {
     struct err why = {0};
     if (revision < *last && !uplink_at_controller(t->uplink)) {
-        err_set(&why, -EALREADY, "it is older than what holds");
+        err_set(&why, -EALREADY, "it is older than the present one");
         trust_refuse(t, type, &why);
         return false;
     }

@@ -219,7 +219,7 @@ static void on_close(struct peer *p, void *arg, const struct err *why)
     bool stood = u->course.welcomed.ns != 0;
     uv_timer_stop(&u->timer);
     if (u->misfits > 1)
-        log_info("of the link that ends, %u frames did not fit", u->misfits);
+        log_info("%u frames of the link that ends did not fit", u->misfits);
     u->misfits = 0;
     tell_loss(u, why);
     u->hold = u->held_any = false;

@@ -168,7 +168,7 @@ static int check_shown(const struct cluster *c, const struct member *m, struct e
     CLEANUP_TEXT struct text fp = {0};
     struct difference x = {0};
     if (!m->seen)
-        return err_set(e, -EBUSY, "node \"%s\" has not said yet what it is", m->name);
+        return err_set(e, -EBUSY, "node \"%s\" has not sent its fingerprint yet", m->name);
     fingerprint_say(&m->seen->id, &fp);
     if (!m->seen->known)
         return err_set(e, -EBUSY, "the components of node \"%s\" (%s) are not known yet", m->name, fp.s);
@@ -279,7 +279,7 @@ static int decide_accept(const struct cluster *c, const struct command *cmd, str
     if (rc < 0)
         return rc;
     if (named.n != 1)
-        return err_set(e, -EINVAL, "one node shows what is right, not %zu", named.n);
+        return err_set(e, -EINVAL, "name one node that shows the new state, not %zu", named.n);
     const struct member *m = named.nodes[0];
     struct proposal p = {.class = member_class(c, m)->name,
                          .to = m->seen,
@@ -382,7 +382,7 @@ static int check_start(const struct cluster *c, const struct command *cmd, const
     if (rc == 0)
         rc = find_target(c, says, p, e);
     if (rc == 0 && fingerprint_equal(&p->to->id, &p->was->b.listing->id))
-        rc = err_set(e, -EINVAL, "the rollout leads to what the baseline says already");
+        rc = err_set(e, -EINVAL, "the rollout leads to the state that the baseline has already");
     return rc;
 }
 

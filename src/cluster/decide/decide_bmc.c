@@ -48,6 +48,6 @@ int decide_bmc(const struct cluster *c, const struct command *cmd, size_t from, 
             return -EINVAL;
     }
     if (d->n_ops)
-        d->text = mem_dup("what the BMC tells of its firmware");
+        d->text = mem_dup("the firmware versions that the BMC reports");
     return 0;
 }

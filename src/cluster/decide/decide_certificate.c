@@ -304,8 +304,8 @@ static int decide_certificate_revoke(const char *subject, const struct command *
         return 0;
     }
     if (strncmp(subject, "operator:", strlen("operator:")) != 0)
-        return err_set(e, -EINVAL, "one certificate alone can be revoked of operators; of %s all are",
-                       subject);
+        return err_set(e, -EINVAL,
+                       "a single certificate can be revoked only for operators; for %s revoke all", subject);
     if (edit_revoke_one(x, serial, cmd->at, why) == 0)
         return err_set(e, -ENOENT, "%s has no certificate %" PRIx64 " that is valid", subject, serial);
     text_printf(said, "certificate %" PRIx64 " of %s: %s", serial, subject, cmd->reason);
@@ -362,7 +362,7 @@ static int write_token(const struct command *cmd, const char *nodes, struct text
 {
     const struct token_create_command *says = &cmd->token_made;
     if (says->count == 0)
-        return err_set(e, -EINVAL, "a token with which nobody may join");
+        return err_set(e, -EINVAL, "a token that no node may use");
     if (says->from && network_check(says->from, e) < 0)
         return -EINVAL;
     text_add(t, "{\"nodes\":");

@@ -94,7 +94,7 @@ int decide_measured(const struct cluster *c, const struct command *cmd, struct d
         make_room(c, d);
     text_printf(&key, "%s %s", x->class, x->check);
     decision_add(d, "floor/", key.s, floor_record(&now));
-    text_printf(&said, "%s of class %s: what %zu node%s came to", x->check, x->class, n, n == 1 ? "" : "s");
+    text_printf(&said, "%s of class %s: the results of %zu node%s", x->check, x->class, n, n == 1 ? "" : "s");
     d->text = text_take(&said);
     return 0;
 }

@@ -50,7 +50,7 @@ int decide_machine(const struct cluster *c, const struct command *cmd, size_t fr
             return -EINVAL;
     }
     if (d->n_ops)
-        d->text = mem_dup("what tells the machine from another is known");
+        d->text = mem_dup("the identity of the machine is known");
     return 0;
 }
 
@@ -153,7 +153,7 @@ int decide_instance(const struct cluster *c, const struct command *cmd, struct d
     if (r && r->step == STEP_REPLACE)
         return err_set(e, -EBUSY, "node \"%s\" is being replaced", m->name);
     if (operation_begun_outside(c, m)) /* it may be done to the machine that is there now */
-        return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
+        return err_set(e, -EBUSY, "an operation on node \"%s\" has begun, and its end is not known yet",
                        m->name);
     if (machine_restless(m->machine, says->is, cmd->at))
         return err_set(e, -EBUSY, "node \"%s\" was another machine too often of late", m->name);

@@ -217,7 +217,7 @@ static void attempt_end_by(struct attempt_record *a, const struct operation *o, 
     if (!operation_was_begun(o->state))
         a->boot[0] = '\0';
     if (o->state == OPERATION_BEGUN)
-        attempt_end(a, at, false, "given up when it had begun: what came of it is not known", '0');
+        attempt_end(a, at, false, "given up when it had begun: its outcome is not known", '0');
     else if (o->state == OPERATION_DONE)
         attempt_end(a, at, true, o->text, '?');
     else if (o->state == OPERATION_FAILED)
@@ -236,7 +236,7 @@ int repair_leave(const struct cluster *c, const struct member *m, struct repair 
     cluster_operation(c, m, &o);
     bool only_asks = action_of(o.run).effect == ACTION_ASKS; /* nothing is left undone by it */
     if (o.state == OPERATION_BEGUN && !by_person && !only_asks)
-        return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
+        return err_set(e, -EBUSY, "an operation on node \"%s\" has begun, and its end is not known yet",
                        m->name);
     struct attempt_record *a = attempt_open(r);
     if (a)

@@ -52,8 +52,7 @@ static size_t ops_of(const struct repair *r, const struct shared_cause *s, const
 static void say_given(size_t nodes, struct text *t)
 {
     if (nodes)
-        text_printf(t,
-                    "; what was tried against it on %zu nodes counts no more, nor in the tally of remedies",
+        text_printf(t, "; the attempts against it on %zu nodes count no more, nor in the tally of remedies",
                     nodes);
 }
 

@@ -140,7 +140,7 @@ static int decide_answer(const struct cluster *c, const struct command *cmd, str
     if (decide_check_reason(cmd->reason ? cmd->reason : "", e) < 0)
         return -EINVAL;
     if (!r || r->step != STEP_QUEUE)
-        return refuse_step(m, "single findings are put right of what waits in the work queue", e);
+        return refuse_step(m, "single findings can be resolved only on a node in the work queue", e);
     int rc = answer_find(says, m, cmd->at, &w, e);
     if (rc == 0) {
         answer_carry(&r->answer, m, &w);
@@ -196,7 +196,7 @@ static int manual_drain(const struct cluster *c, const struct command *cmd, stru
     if (r->manual)
         return 0;
     if (operation_begun(c, m))
-        return err_set(e, -EBUSY, "what is done to node \"%s\" has begun, and its end is not known yet",
+        return err_set(e, -EBUSY, "an operation on node \"%s\" has begun, and its end is not known yet",
                        m->name);
     enum step to = out_of(r->step);
     return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, (struct hand_move){.manual = true},
@@ -211,8 +211,8 @@ static int put_away(const struct cluster *c, const struct command *cmd, struct m
         return 0;
     if (!r || !step_may(r->step, to))
         return refuse_step(m,
-                           to == STEP_RETIRED ? "only what waits for a person is retired"
-                                              : "only what is out of service is set aside",
+                           to == STEP_RETIRED ? "only a node that waits for a person can be retired"
+                                              : "only a node that is out of service can be set aside",
                            e);
     return move_by_hand(c, cmd, m, to, 0, (struct hand_move){0}, d, e);
 }
@@ -270,7 +270,7 @@ static int check_take(const struct member *m, const struct repair *r, const stru
                       struct err *e)
 {
     if (r->step != STEP_QUEUE)
-        return refuse_step(m, "only what waits in the work queue is taken", e);
+        return refuse_step(m, "only a node in the work queue can be taken", e);
     if (take && r->taken_by && strcmp(r->taken_by, cmd->actor) != 0)
         return err_set(e, -EBUSY, "node \"%s\" was taken by %s", m->name, r->taken_by);
     return 0;

@@ -33,7 +33,7 @@ static int check_sight(const json_t *o, struct err *e)
     uint64_t since, count;
     const char *named;
     if (!json_is_object(o))
-        return err_set(e, -EINVAL, "what was seen before is no object");
+        return err_set(e, -EINVAL, "an entry of the history is no object");
     if (json_only_keys(o, keys, 4, e) < 0 || record_fingerprint(o, "fingerprint", &id, e) < 0 ||
         record_time(o, "since", &since, e) < 0 || record_named(o, &named, e) < 0 ||
         json_take_u64(o, "count", UINT32_MAX, &count, e) < 0)

@@ -67,7 +67,7 @@ static int read_of(const json_t *list, struct override *out, struct err *e)
         const json_t *o = json_array_get(list, out->n);
         struct override_of *to = &out->of[out->n];
         if (!json_is_object(o))
-            return err_set(e, -EINVAL, "of %zu: no object", out->n + 1);
+            return err_set(e, -EINVAL, "fault %zu is no object", out->n + 1);
         if (json_only_keys(o, keys, 3, e) < 0 ||
             record_word(o, "group", to->group, FINDING_DEVICE_BYTES_MAX, e) < 0 ||
             record_word(o, "fault", to->fault, FAULT_BYTES_MAX, e) < 0 ||

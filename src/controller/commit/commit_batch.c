@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command is decided against what is committed. So a batch has no two commands of which one would be
- * decided otherwise after the other: each names nodes and records of its own, and what nodes share is told by
- * the kinds (command.tbl, the column of what a command meets).
+ * Batches. A command is decided against the committed state. So a batch never has two commands of which one
+ * would change the decision on the other: each names nodes and records of its own, and the kinds of commands
+ * (command.tbl, the column of what a command meets) tell what they share beyond their nodes.
  */
 #include "controller/commit/commit_inside.h"
 
@@ -45,8 +45,8 @@ static void marks_add(struct batch *b, const struct cluster *c, char *const *nam
     }
 }
 
-/* True when the batch names one of the command's nodes before index `to` already: of a long command,
- * those that this part of it is about; and those that it changes (a claim is made for all at once). */
+/* True when the batch already names one of the job's nodes before index `to`. This compares the nodes of the
+ * job's present part, and the nodes that the job changes (a claim is made for all at once). */
 static bool names_overlap(struct batch *b, const struct cluster *c, const struct job *j, size_t to,
                           const struct hostlist *changed)
 {
@@ -67,8 +67,8 @@ void batch_mark(struct batch *b, const struct cluster *c, const struct job *j)
     marks_add(b, c, changed->names, changed->n);
 }
 
-/* What is shared by nodes is not seen by their names. A command has no place in a batch with those whose
- * outcome it would change, or that would change its own. */
+/* Whether the commands share something that their nodes do not show. A command waits for the next batch when
+ * it would change the outcome of one in this batch, or the other way round. */
 static bool kinds_overlap(const struct batch *b, enum command_kind kind)
 {
     enum { BASELINES = 1 << COMMAND_MEETS_BASELINES, COMPARES = 1 << COMMAND_MEETS_COMPARES };

@@ -42,7 +42,7 @@ void job_finish(struct job *j, uint64_t revision, int rc, const struct err *why)
     struct outcome o = {.rc = rc,
                         .revision = revision,
                         .changed = &j->changed,
-                        .folded = j->from == 0 ? j->entry_nodes : NULL, /* else of the last part */
+                        .folded = j->from == 0 ? j->entry_nodes : NULL, /* for a later part: NULL */
                         .claim = j->claim,
                         .would = rc == 0 && j->cmd->dry ? j->entry_text : NULL,
                         .why = rc < 0 ? why : NULL};

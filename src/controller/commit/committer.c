@@ -16,7 +16,7 @@ enum {
     JOBS_MAX = 10000,
     JOURNAL_WAIT_MS = 20,
     CHECK_S = 1,
-    SETTLE_MS = 1 /* of a turn, for what follows from a commit */
+    SETTLE_MS = 1 /* in a turn, for the consequences of a commit */
 };
 
 struct committer {
@@ -24,9 +24,9 @@ struct committer {
     uv_async_t wake;
     uv_work_t work;
     bool busy, closing, deposed;
-    bool tidy;   /* a step beside commits is due */
-    bool tidied; /* the last thing that was done was one */
-    int failing; /* the code of what the store refused last; 0: it works */
+    bool tidy;   /* a tidying step between commits is due */
+    bool tidied; /* the last action was such a step */
+    int failing; /* the code of the store's last refusal; 0: the store works */
     struct cluster *cluster;
     struct store *store;
     pthread_mutex_t store_lock;
@@ -34,26 +34,26 @@ struct committer {
     struct committer_events events;
     struct job *waiting;
     size_t n_waiting;
-    struct job *refused;         /* came when too many were waiting */
-    struct store_change *follow; /* commits of others that are not applied yet */
+    struct job *refused;         /* jobs that came when too many were waiting */
+    struct store_change *follow; /* commits by others that are not applied yet */
     struct batch batch;
-    uv_idle_t settle; /* active while what follows from a commit goes on in the turns to come */
+    uv_idle_t settle; /* active while the consequences of a commit wait for the next turns */
     bool unsure;      /* the outcome of the last change is not known */
     struct {
-        int rc; /* of the last time that the store was asked */
+        int rc; /* from the last time that the store was asked */
         struct err why;
         struct store_change *found;
     } resolved;
     struct telling telling;
     struct {
-        struct job *jobs;  /* to be answered, */
-        struct job *again; /* and those that go on in the next batch */
+        struct job *jobs;  /* to be answered */
+        struct job *again; /* to go on in the next batch */
         int rc;
         struct err why;
     } settling;
-    double ms_max, ms_max_before; /* this minute's and the last's */
+    double ms_max, ms_max_before; /* of this minute and of the last */
     struct mono minute, checked;
-    struct err check; /* what the look under way found */
+    struct err check; /* the result of the last check of the files */
     struct store_keep keep;
     char *keep_directory;
     uint64_t journal_first;
@@ -75,7 +75,7 @@ static void leave_queue(struct committer *k, struct job *j)
     k->n_waiting--;
 }
 
-/* The list is the caller's alone: what comes while these are answered is not among them. */
+/* Refuses all jobs of the list, which is the caller's alone: jobs that come meanwhile are not in it. */
 static void committer_refuse(struct committer *k, struct job *jobs, const struct err *why)
 {
     struct job *j, *tmp;
@@ -98,7 +98,7 @@ static void refuse_waiting(struct committer *k, const char *sentence)
     committer_refuse(k, STEAL(k->waiting), &why);
 }
 
-/* A part of a dry job is decided: the rest of it is next. False when that was the last. */
+/* Notes the decision on a part of a dry job; the next part follows. False when that was the last. */
 static bool committer_judge(struct job *j, struct decision *d)
 {
     hostlist_add_all(&j->changed, &d->changed);
@@ -109,7 +109,7 @@ static bool committer_judge(struct job *j, struct decision *d)
     return more;
 }
 
-/* Decides the first waiting job. False when it has to wait for the next batch. */
+/* Decides the first waiting job. False when the job has to wait for the next batch. */
 static bool take_first(struct committer *k)
 {
     struct job *j = k->waiting;
@@ -118,7 +118,8 @@ static bool take_first(struct committer *k)
     int rc = cluster_decide(k->cluster, j->cmd, j->from, &d, &why);
     if (batch_meets(&k->batch, k->cluster, j, rc == 0 ? &d : NULL)) {
         decision_fini(&d);
-        return false; /* decided on what the batch is about to change: again, after it */
+        return false; /* it rests on something that this batch is about to change: decide it again afterwards
+                       */
     }
     if (rc == 0 && d.claim) {
         free(j->claim);
@@ -159,7 +160,7 @@ static void on_found(void *arg, struct store_change *c)
     DL_APPEND(k->resolved.found, c);
 }
 
-/* In the thread, with the lock. */
+/* Runs in the thread, with the lock held. */
 static void store_ask(struct committer *k)
 {
     k->resolved.why = (struct err){0};
@@ -199,8 +200,8 @@ static void committer_apply(struct committer *k, const struct commit_view *v)
     struct err e;
     for (size_t i = 0; i < v->batch.n_ops; i++) {
         if (cluster_put(k->cluster, v->batch.ops[i].key, v->batch.ops[i].value, &e) < 0) {
-            /* It is committed. State and store differ: the only way out is to end and begin from
-             * the store. */
+            /* The record is committed, so the state and the store differ. The only way out is to end, and to
+             * begin again from the store. */
             log_error("a committed record is refused: %s", e.msg);
             abort();
         }
@@ -210,7 +211,7 @@ static void committer_apply(struct committer *k, const struct commit_view *v)
     telling_begin(&k->telling, v);
 }
 
-/* False: there is no commit of others. */
+/* Applies the next commit by another controller. False: there is none. */
 static bool follow_next(struct committer *k)
 {
     struct store_change *c = k->follow;
@@ -228,7 +229,8 @@ static bool follow_next(struct committer *k)
     return true;
 }
 
-/* A job whose nodes were not all done goes on in the next batch, before all others. False: none is left. */
+/* Answers one job, or lets it go on in the next batch, before all others, when some of its nodes are left.
+ * False: no job is left. */
 static bool answer_one(struct committer *k)
 {
     LOOP_DOES("answers to commands");
@@ -258,7 +260,7 @@ static void committer_settled(struct committer *k)
     committer_pump(k);
 }
 
-/* At least a piece of it. */
+/* Settles a piece at least. */
 static void settle_until(struct committer *k, struct mono until)
 {
     while (telling_next(&k->telling, &k->events) || follow_next(k) || answer_one(k))
@@ -279,7 +281,7 @@ static void note_store(struct committer *k, const struct err *why)
     k->failing = why ? why->code : 0;
 }
 
-/* What the store said when it was asked. */
+/* Takes in what the store reported when it was asked. */
 static void store_heard(struct committer *k)
 {
     k->unsure = k->resolved.rc < 0;
@@ -313,7 +315,7 @@ static void on_committed(uv_work_t *work, int status)
     settle_until(k, until);
 }
 
-/* A step beside commits. When commands wait, too, they take turns. */
+/* A tidying step between commits. When commands wait, too, the two take turns. */
 static void committer_step(uv_work_t *work)
 {
     struct committer *k = work->data;
@@ -340,8 +342,8 @@ static void on_stepped(uv_work_t *work, int status)
     committer_pump(k);
 }
 
-/* With one command after another of one client, the thread's hand-over would be most of the wait;
- * the worker is what keeps a slow disk from stopping the loop, so it is always used. */
+/* With the commands of a single client, one after another, the hand-over to the thread would be most of the
+ * wait. The worker keeps a slow disk from stopping the loop, so it is always used. */
 static void committer_pump(struct committer *k)
 {
     LOOP_DOES("decisions");
@@ -357,7 +359,7 @@ static void committer_pump(struct committer *k)
         return;
     }
     if (k->unsure) {
-        refuse_waiting(k, "the store cannot tell yet what became of the last change");
+        refuse_waiting(k, "the store does not know the outcome of the last change yet");
         return;
     }
     k->tidied = k->tidy && !(k->tidied && k->waiting);
@@ -378,7 +380,7 @@ static void committer_pump(struct committer *k)
     uv_queue_work(k->loop, &k->work, committer_commit, on_committed);
 }
 
-/* --- a look at the files, when nothing is committed ------------------------------------------- */
+/* --- checks of the files, while nothing is committed ------------------------------------------- */
 
 static void committer_check(uv_work_t *work)
 {
@@ -389,7 +391,7 @@ static void committer_check(uv_work_t *work)
     pthread_mutex_unlock(&k->store_lock);
 }
 
-/* That the files are back ends only the trouble that they were gone. */
+/* When the files are back, that only ends the error of missing files. */
 static void on_checked(uv_work_t *work, int status)
 {
     struct committer *k = work->data;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An assertion of ours fails between a decision and its commit, or between the commit and its answer. The
- * process ends; what it had answered is there, what it had not is there whole or not at all, and the next
- * process goes on. Stands in the place of store_commit (the linker's --wrap), which the committer calls
- * between the two.
+ * An assertion of ours fails between a decision and its commit, or between the commit and its answer, and the
+ * process ends. Every change that it had answered is in the store, a change without an answer is there as a
+ * whole or not at all, and the next process goes on. The test replaces store_commit (the linker's --wrap),
+ * which the committer calls between the two.
  */
 #include "controller/commit/committer.h"
 
@@ -28,7 +28,7 @@ enum { NODES = 40, A_LIFE = 5 };
 
 enum moment { MOMENT_NEVER, MOMENT_DECIDED, MOMENT_COMMITTED } breaks_at;
 
-/* The names that the linker looks for are reserved ones. */
+/* The linker expects these names, which are reserved. */
 int store_commit_really(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
                         struct err *e) __asm__("__real_store_commit");
 int store_commit_or_break(struct store *s, uint64_t term, const struct store_batch *b, uint64_t *revision,
@@ -43,7 +43,7 @@ int store_commit_or_break(struct store *s, uint64_t term, const struct store_bat
     return rc;
 }
 
-/* One process with its committer, from its start to its failed assertion. */
+/* A process with its committer, from its start to its failed assertion. */
 struct life {
     struct committer *k;
     int out;
@@ -126,7 +126,7 @@ static void live(const char *dir, struct life *l, int said)
     _exit(4);
 }
 
-/* Gives the last node that was answered for. The failed assertion has said what it means. */
+/* Returns the last node that was answered for. The failed assertion has printed its meaning. */
 static uint64_t live_and_break(const char *dir, uint64_t next, enum moment moment)
 {
     int acknowledged[2], said[2], status;
@@ -163,7 +163,7 @@ static int see_entry(void *arg, uint64_t revision, const struct store_entry *ent
     return 0;
 }
 
-/* Each node up to `drained` has its claim and its entry in the journal, and no other has. */
+/* Asserts that each node up to `drained`, and no other, has its claim and its entry in the journal. */
 static void assert_drained(const char *dir, uint64_t drained)
 {
     struct store *s = fixture_open(dir);
@@ -189,7 +189,7 @@ static void test_nothing_that_was_answered_is_lost(void **state)
         enum moment moment = i % 2 ? MOMENT_COMMITTED : MOMENT_DECIDED;
         uint64_t answered = live_and_break(dir, drained + 1, moment);
         assert_int_equal(answered, drained + A_LIFE);
-        drained = answered + (moment == MOMENT_COMMITTED); /* whole, though nobody was told */
+        drained = answered + (moment == MOMENT_COMMITTED); /* as a whole, though no caller was told */
         assert_drained(dir, drained);
     }
     fixture_remove(dir);

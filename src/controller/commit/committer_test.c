@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-/* Stand before the C library's: a disk that refuses syncs, so many of them, and may lose what it refuses. */
+/* Replace the C library's functions: a disk refuses this many syncs, and may lose what it refuses. */
 static int sync_fails;
 static bool sync_loses;
 enum { FDS = 64 };
@@ -51,7 +51,7 @@ int fdatasync(int fd)
     return sync_may_fail(SYS_fdatasync, fd);
 }
 
-/* A committer over the real store; what it tells and answers is a log. */
+/* A committer over the real store. Its events and answers are a log. */
 struct world {
     uv_loop_t loop;
     char *dir;
@@ -61,10 +61,10 @@ struct world {
     uint64_t term;
     size_t answered, steps;
     int64_t turns;
-    struct hostlist told; /* that they changed, in so many parts, of so many at most */
+    struct hostlist told; /* the nodes of on_changed, with the number of calls and of nodes in the largest */
     size_t parts, most;
-    bool follows; /* what this version does not know may be told */
-    bool is_slow; /* each part takes longer than a turn has time */
+    bool follows; /* events of commands that this version does not know may come */
+    bool is_slow; /* each part takes longer than a turn has time for */
     struct text log;
 };
 
@@ -233,7 +233,8 @@ static size_t count(const char *text, const char *word)
     return n;
 }
 
-/* What is to be done for each of very many nodes takes no turn of the loop, and is done before the answer. */
+/* The work for each of very many nodes is spread over several turns of the loop, and is done before the
+ * answer. */
 static void test_nodes_of_a_commit_are_told_in_turns(void **state)
 {
     struct world *x = *state;
@@ -304,7 +305,8 @@ static void test_the_same_record_waits_for_the_next_batch(void **state)
     assert_null(cluster_claim(x->c, "1.1"));
 }
 
-/* Each alone has room in the budget, and both together have not; nor has one that a switch is against. */
+/* The budget has room for each of the two, and not for both together. A command that a switch prevents also
+ * waits. */
 static void test_two_that_leave_service_are_two_batches(void **state)
 {
     static const char limits[] =
@@ -335,7 +337,7 @@ static void test_two_that_leave_service_are_two_batches(void **state)
     assert_true(strstr(log, "d: ok") < strstr(log, "entry switch.set  ann\nstop: ok"));
 }
 
-/* Nothing is committed for the first two, so nothing but the committer itself wakes the third. */
+/* Nothing is committed for the first two, so only the committer itself can wake the third. */
 static void test_commands_without_effect_leave_nobody_waiting(void **state)
 {
     struct world *x = *state;
@@ -367,7 +369,7 @@ static void test_a_long_command_goes_in_parts(void **state)
     assert_int_equal(committer_revision(x->k), 3);
 }
 
-/* It is decided in its turn, as it would be then, and nobody but who asked hears of it. */
+/* A dry command is decided in its turn, as a real one would be, and only its caller hears about it. */
 static void test_a_dry_command_changes_nothing(void **state)
 {
     struct world *x = *state;
@@ -395,7 +397,8 @@ static void test_a_long_dry_command_is_decided_to_its_end(void **state)
 
 /* --- conformance ----------------------------------------------------------------------------- */
 
-/* All nodes are sensitive, lx001 and lx002 were seen to be something, and that of lx001 is the baseline. */
+/* All nodes are sensitive, lx001 and lx002 have a record of their components, and that of lx001 is the
+ * baseline. */
 static void with_baseline(struct world *x, struct listing *shown[2])
 {
     ask(x, "", COMMAND_SET, "root", "lx[001-300]", "{\"Sensitive\":\"yes\"}");
@@ -440,7 +443,7 @@ static void ask_drift(struct world *x, const char *name, const char *nodes, stru
     ask(x, name, COMMAND_DRIFT, "fettled", nodes, t.s);
 }
 
-/* The first part of the first one holds all 300, long before lx300 has its own record. */
+/* The first part of the first claim already names all 300 nodes, long before lx300 has its own record. */
 static void test_a_claim_for_all_is_in_the_way_of_each(void **state)
 {
     struct world *x = *state;
@@ -468,7 +471,7 @@ static void test_what_rests_on_a_baseline_waits_for_it(void **state)
     with_baseline(x, shown);
     uint64_t before = committer_revision(x->k);
     ask(x, "a", COMMAND_BASELINE_ACCEPT, "root", "lx002", NULL);
-    ask_drift(x, "b", "lx003", shown); /* from the version that goes */
+    ask_drift(x, "b", "lx003", shown); /* against the baseline that is being replaced */
     ask(x, "c", COMMAND_DRAIN, "root", "lx004", "x");
     const char *log = wait_for(x, 3);
     assert_non_null(strstr(log, "b: ok, changed nothing\n"));
@@ -518,7 +521,7 @@ static void test_it_is_all_there_after_a_restart(void **state)
     assert_string_equal(wait_for(x, 1), "entry node.drain lx004 root\nd: ok, changed lx004, claim 2.1\n");
 }
 
-/* A long journal, as one that an older fettled wrote. */
+/* Fills a long journal, as an older fettled would have written it. */
 static void fill_journal(struct world *x, size_t n)
 {
     struct store_entry entries[STORE_ENTRIES_MAX];
@@ -532,7 +535,7 @@ static void fill_journal(struct world *x, size_t n)
         assert_int_equal(store_commit(x->store, x->term, &b, &revision, NULL), 0);
 }
 
-/* Commands do not wait until all of it has moved: they take turns with the steps. */
+/* Commands do not wait until the whole journal has moved: they take turns with the steps. */
 static void test_the_journal_moves_between_commits(void **state)
 {
     struct world *x = *state;
@@ -557,7 +560,7 @@ static void test_the_journal_moves_between_commits(void **state)
     assert_string_equal(directory, x->dir);
 }
 
-/* The limit of a file's size stands for the full disk. */
+/* The limit of a file's size plays the full disk. */
 static void test_a_full_disk_changes_nothing_and_passes(void **state)
 {
     struct world *x = *state;
@@ -586,7 +589,7 @@ static void test_a_deposed_one_does_nothing_any_more(void **state)
 {
     struct world *x = *state;
     uint64_t term;
-    assert_int_equal(store_campaign(x->store, &term, NULL), 0); /* somebody else, over the same store */
+    assert_int_equal(store_campaign(x->store, &term, NULL), 0); /* another leader, over the same store */
     ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
     ask(x, "b", COMMAND_DRAIN, "root", "lx001", "y");
     const char *log = wait_for(x, 2);
@@ -615,7 +618,7 @@ static void reopen_world(struct world *x)
     assert_int_equal(committer_revision(x->k), revision);
 }
 
-/* The store finds it there: the callers are told so, in the order of every commit. */
+/* The store finds the commit: the callers are told that it is done, in the order of every commit. */
 static void test_an_unknown_commit_that_is_there_is_done(void **state)
 {
     struct world *x = *state;
@@ -660,8 +663,9 @@ static void turn_until(struct world *x, const char *words)
     }
 }
 
-/* While the disk goes on refusing, the caller is told that it is not known, and never that it was refused;
- * nothing else is decided. What is found later is told as a commit of others. */
+/* While the disk refuses, the caller is told that the outcome is not known, and never that the change was
+ * refused. Nothing else is decided. A commit that is found later is announced like a commit by another
+ * controller. */
 static void test_what_stays_unknown_is_answered_as_that(void **state)
 {
     struct world *x = *state;
@@ -672,7 +676,7 @@ static void test_what_stays_unknown_is_answered_as_that(void **state)
     has(log, "\"fettle journal\" shows it, if it was, when the store works again\n");
     assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 0);
     ask(x, "b", COMMAND_DRAIN, "root", "lx001", "x");
-    assert_string_equal(wait_for(x, 1), "b: the store cannot tell yet what became of the last change\n");
+    assert_string_equal(wait_for(x, 1), "b: the store does not know the outcome of the last change yet\n");
     turn_until(x, "store fails\n"); /* asked again, in vain */
     text_clear(&x->log);
     sync_fails = 0;
@@ -685,7 +689,7 @@ static void test_what_stays_unknown_is_answered_as_that(void **state)
     reopen_world(x);
 }
 
-/* It ends before anything is found out: a start has it, or not, and nothing between. */
+/* The process ends before the outcome is known: the next start finds the commit as a whole, or not at all. */
 static void test_an_unknown_commit_is_found_by_the_next_start(void **state)
 {
     struct world *x = *state;
@@ -715,7 +719,8 @@ static void follow(struct world *x, uint64_t revision, const char *what, const c
     committer_follow(x->k, c);
 }
 
-/* They are applied and told before anything else is decided; what is there already is let go. */
+/* They are applied and announced before anything else is decided. A commit that the state already has is
+ * dropped. */
 static void test_commits_of_others_are_followed(void **state)
 {
     struct world *x = *state;
@@ -764,7 +769,7 @@ static void test_what_waits_is_answered_at_the_end(void **state)
 
 /* --- repairs --------------------------------------------------------------------------------- */
 
-/* What has an id of its own gets it from here. */
+/* Each object with an id of its own gets it from the committer. */
 static void test_repairs_get_their_ids(void **state)
 {
     struct world *x = *state;
@@ -809,7 +814,7 @@ static void test_each_outcome_counts(void **state)
     assert_int_equal(committer_revision(x->k), 3);
 }
 
-/* "off" is not answered as if the "on" before it had not been said. */
+/* The command "off" is not answered as if the "on" before it had not been given. */
 static void test_switches_wait_for_each_other(void **state)
 {
     struct world *x = *state;

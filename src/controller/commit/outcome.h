@@ -7,16 +7,16 @@
 
 #include <stdint.h>
 
-/* How a submitted command ended. On success rc is 0 and changed, claim (of DRAIN and DOWN, else NULL)
- * and revision (the present one when nothing had to change) are set; otherwise *why says what was
- * wrong. Borrowed until the callback returns. */
+/* How a submitted command ended. On success rc is 0, and changed, claim (of DRAIN and DOWN, else NULL) and
+ * revision (the present one when nothing had to change) are set. Otherwise *why is the error. Borrowed until
+ * the callback returns. */
 struct outcome {
     int rc;
     uint64_t revision;
     const struct hostlist *changed;
-    const char *folded; /* the same as a list; NULL: it was not folded yet */
+    const char *folded; /* the same as a list; NULL: not folded yet */
     const char *claim;
-    const char *would; /* of a dry command: what the journal would say; NULL when nothing would change */
+    const char *would; /* of a dry command: the sentence for the journal; NULL when nothing would change */
     const struct err *why;
 };
 typedef void outcome_fn(void *arg, const struct outcome *o);

@@ -5,17 +5,19 @@
 #include "controller/commit/committer.h"
 
 /*
- * What the watch proposes, on its way through the committer. Of those that say the same (command_same) one is
- * under way at a time, for a second one would say again what the first has not changed yet; several of a kind
- * that say something else go side by side. What fails is forgotten: the watch proposes it again as long as it
- * is so.
+ * The watch's proposals on their way through the committer. Of proposals that say the same (command_same),
+ * one is under way at a time, because a second one would repeat what the first has not changed yet. Proposals
+ * of a kind that say something else go side by side. A proposal that fails is forgotten, and the watch makes
+ * it again as long as it applies.
  */
 
-enum { PROPOSALS_MAX = 64 }; /* that say something; of those that do not, there is one a kind */
+enum {
+    PROPOSALS_MAX = 64
+}; /* those that say something; of those that say nothing there is one for each kind */
 
 struct proposals;
 struct proposals *proposals_create(struct committer *k);
-/* After the committer. */
+/* Call it after the committer is destroyed. */
 void proposals_destroy(struct proposals *p);
 
 /* As propose of a watch_sink: true when it was taken. */

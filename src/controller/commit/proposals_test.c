@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* In the place of the committer: what was submitted, until the test says how it ended. */
+/* Replaces the committer: keeps the submitted commands until the test says how they ended. */
 static struct {
     outcome_fn *fn;
     void *arg;
@@ -51,7 +51,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* What the command names. */
+/* `named` is what the command names. */
 static bool propose(enum command_kind kind, const char *named)
 {
     struct command cmd = {.kind = kind, .nodes = &nodes};
@@ -70,7 +70,7 @@ static void one_of_a_kind_is_under_way(void **state)
     end(0, 0);
     assert_true(propose(COMMAND_SILENT, NULL));
     assert_int_equal(n, 3);
-    end(1, -EAGAIN); /* what failed may be proposed again, too */
+    end(1, -EAGAIN); /* a proposal that failed may be made again, too */
     assert_true(propose(COMMAND_HEARD, NULL));
     end(2, 0);
     end(3, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The threads of the loop are few, and commits need one: so one search runs, and the others wait. Of each
- * entry the store's lock is held for what is cheap, the names of words and times; host lists are read when
- * the lock is given back.
+ * The loop has few threads, and commits need one. So one search runs at a time, and the others wait. The
+ * store's lock is held only for the cheap part of each entry, the comparison of words and times. Host lists
+ * are parsed when the lock is released.
  */
 #include "controller/commit/search.h"
 
@@ -16,7 +16,7 @@
 
 enum { SLICE_ENTRIES = 500, SEARCH_MS = 250, BYTES_MAX = 1 << 20, WAITING_MAX = 64 };
 
-/* The wall clock may have been set back: a search goes on so far past where it should end. */
+/* The wall clock may have been set back, so a search goes on for this long beyond its end. */
 static const int64_t slack_ns = INT64_C(3600) * 1000000000;
 
 struct name {
@@ -25,7 +25,7 @@ struct name {
 };
 
 struct search {
-    struct journal_ask ask; /* its strings are these copies */
+    struct journal_ask ask; /* its strings are the copies below */
     struct {
         char *nodes, *what, *by, *about;
     } own;
@@ -33,8 +33,8 @@ struct search {
     uint64_t before;
     struct journal_found found;
     size_t cap, bytes;
-    size_t slice;   /* entries from here on are of this slice, and their nodes were not looked at */
-    bool any, over; /* this slice had entries; none before them can be meant */
+    size_t slice;   /* entries from this index on are of this slice, and their nodes were not compared yet */
+    bool any, over; /* this slice had entries; entries before it cannot match */
     struct err why;
     journal_found_fn *fn;
     void *arg;
@@ -87,7 +87,8 @@ static struct search *search_create(const struct journal_ask *ask, journal_found
     return s;
 }
 
-/* Which nodes are meant: there only while the thread searches, since a list may have very many. */
+/* Reads the names that are asked for. They exist only while the thread searches, because a list may have very
+ * many. */
 static int read_names(struct search *s)
 {
     CLEANUP_HOSTLIST struct hostlist list = {0};
@@ -167,7 +168,7 @@ static bool names_node(const struct search *s, const char *nodes)
     return found;
 }
 
-/* Keeps what names the nodes that were asked for, if any were. */
+/* Keeps the entries that name one of the nodes that were asked for, if any were. */
 static void search_sift(struct search *s)
 {
     struct journal_found *f = &s->found;
@@ -184,7 +185,8 @@ static void search_sift(struct search *s)
     f->n = s->slice = n;
 }
 
-/* No more than was asked for, but for whole revisions: the next search goes on between two. */
+/* Cuts the entries to the number that was asked for. Only whole revisions are returned, because the next
+ * search goes on between two revisions. */
 static void search_cut(struct search *s)
 {
     struct journal_found *f = &s->found;

@@ -11,18 +11,18 @@
 
 /*
  * Searches in the journal, from its end backwards, in a thread: one at a time, in slices between which
- * commits go on. A search ends after some time whether it is through or not, and says where to go on.
+ * commits go on. A search ends after some time even when it is not through, and says where to go on.
  */
 
-/* What is looked for in the journal. */
+/* What a search looks for in the journal. */
 struct journal_ask {
     const char *nodes;     /* a host list: entries that name one of them; NULL: all */
-    size_t nodes_max;      /* that the list may have, before its operators */
-    const char *what, *by; /* the command, or what it begins with before a dot; the actor; NULL: all */
+    size_t nodes_max;      /* the limit of the list's length, before its operators */
+    const char *what, *by; /* the command, or its beginning before a dot; the actor; NULL: all */
     const char *about;     /* the id of a claim, an incident, a repair or an operation; NULL: all */
     struct wall since, until;
-    uint64_t after, before; /* revisions between these */
-    size_t most;            /* about so many */
+    uint64_t after, before; /* only revisions between these two */
+    size_t most;            /* about this many entries */
 };
 
 struct journal_entry {
@@ -36,20 +36,21 @@ struct journal_found {
     struct journal_entry *entries;
     size_t n;
     bool ended;      /* the journal has no older ones */
-    uint64_t before; /* a search before this revision finds the rest; 0: there is none */
+    uint64_t before; /* a search before this revision finds the rest; 0: there is no rest */
 };
-/* One of the two; borrowed until the callback returns. */
+/* Called with either of the two, which are borrowed until the callback returns. */
 typedef void journal_found_fn(void *arg, const struct journal_found *found, const struct err *why);
 
 struct committer;
 
 struct searches;
 struct searches *searches_create(uv_loop_t *loop, struct committer *k);
-/* Waits for the search under way; those that wait are answered with -EAGAIN. Before the committer. */
+/* Waits for the search under way, and answers the waiting ones with -EAGAIN. Call it before the committer is
+ * destroyed. */
 void searches_destroy(struct searches *all);
 
-/* Copies the ask. fn is called once, later; with -EINVAL for no host list, with -EAGAIN
- * when too many searches were waiting. */
+/* Copies the ask. fn is called once, later; with -EINVAL for an invalid host list, with -EAGAIN when too many
+ * searches were waiting. */
 void searches_begin(struct searches *all, const struct journal_ask *ask, journal_found_fn *fn, void *arg);
 
 #endif

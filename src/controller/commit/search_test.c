@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Searches over the real store: what is asked for is found, newest first, and nothing else. */
+/* Searches over the real store: they find exactly what was asked for, newest first. */
 #include "controller/commit/search.h"
 
 #include "controller/commit/committer.h"
@@ -104,7 +104,7 @@ static void on_found(void *arg, const struct journal_found *f, const struct err 
 
 static const struct journal_ask all = {.until = {INT64_MAX}, .before = INT64_MAX, .most = 1000};
 
-/* The revisions that are found. */
+/* The revisions that a search finds. */
 static const char *found(struct world *x, const struct journal_ask *ask, const char *nodes)
 {
     static char shown[1024];
@@ -128,7 +128,7 @@ static void test_everything_newest_first(void **state)
     assert_true(x->ended);
 }
 
-/* Also by a list that names them with others. */
+/* A list that names the node together with others matches too. */
 static void test_what_names_a_node(void **state)
 {
     struct world *x = *state;
@@ -154,7 +154,7 @@ static void test_a_command_or_a_kind_of_them(void **state)
     assert_string_equal(found(x, &a, NULL), "2");
 }
 
-/* As many as asked for, but for those of one commit. */
+/* As many entries as were asked for, and the other entries of the last commit. */
 static void test_no_more_than_asked(void **state)
 {
     struct world *x = *state;
@@ -180,7 +180,7 @@ static void test_by_somebody(void **state)
     assert_string_equal(found(x, &a, "mx1"), "");
 }
 
-/* A command, and all that followed from it. */
+/* A command, and everything that followed from it. */
 static void test_what_is_part_of_a_claim(void **state)
 {
     struct world *x = *state;
@@ -201,10 +201,10 @@ static void test_between_times(void **state)
     a.since.ns = INT64_C(110000) * 1000000000;
     a.until.ns = INT64_C(130000) * 1000000000;
     assert_string_equal(found(x, &a, NULL), "4 3 2");
-    assert_false(x->ended); /* what is older was not asked for */
+    assert_false(x->ended); /* older entries were not asked for */
 }
 
-/* Half an hour back, for a clock that was set. */
+/* The clock was set back by half an hour. */
 static void test_a_clock_that_was_set_back(void **state)
 {
     struct world *x = *state;
@@ -229,7 +229,8 @@ static void test_between_revisions(void **state)
     assert_string_equal(found(x, &a, NULL), "3 2");
 }
 
-/* What is longer than asked for, or takes too long, says where to go on; nothing is missed or twice. */
+/* A search with too many entries, or that takes too long, says where to go on. No entry is missed or found
+ * twice. */
 static void test_a_long_journal_in_parts(void **state)
 {
     struct world *x = *state;
@@ -253,7 +254,7 @@ static void test_a_long_journal_in_parts(void **state)
     assert_in_range(parts, 4, 6);
 }
 
-/* The same when there is too much for one answer before that many are found. */
+/* The same when the answer becomes too large before that many entries are found. */
 static void test_a_large_answer_in_parts(void **state)
 {
     struct world *x = *state;
@@ -266,7 +267,7 @@ static void test_a_large_answer_in_parts(void **state)
         commit(x, entries, 80);
     struct journal_ask a = all;
     found(x, &a, NULL);
-    assert_int_equal(x->before, 15 - 6); /* after 500 entries, when a commit is through */
+    assert_int_equal(x->before, 15 - 6); /* after 500 entries, at the end of a commit */
     assert_false(x->ended);
     a.before = x->before;
     found(x, &a, NULL);
@@ -280,7 +281,7 @@ static void test_one_after_the_other_and_not_too_many(void **state)
     text_add(&x->log, "");
     for (int i = 0; i < 70; i++)
         searches_begin(x->s, &all, on_found, x);
-    assert_int_equal(x->answers, 5); /* one runs, 64 wait */
+    assert_int_equal(x->answers, 5); /* one runs, and 64 wait */
     assert_non_null(strstr(x->log.s, "64 searches of the journal are waiting"));
     while (x->answers < 70)
         uv_run(&x->loop, UV_RUN_ONCE);

@@ -16,7 +16,7 @@ static int broker_conf_refuse(const struct config *c, enum setting s, const char
     return err_set(e, -EINVAL, "%s:%d: %s: %s", c->path, c->line[s], name, why->msg);
 }
 
-/* HOST, HOST:PORT, or [ADDRESS]:PORT where the address has colons itself. */
+/* HOST, HOST:PORT, or [ADDRESS]:PORT for an address that contains colons. */
 static int parse_broker(struct config *c, const char *text, struct err *e)
 {
     uint64_t port = *c->text[SETTING_MQTT_CA] ? PORT_TLS : PORT_PLAIN;
@@ -65,7 +65,7 @@ static int read_topics(struct config *c, const char *list, struct err *e)
     return 0;
 }
 
-/* A certificate is shown in TLS, and its key proves that it is ours. */
+/* The certificate is sent in TLS, and the key proves that it belongs to this controller. */
 static int check_certificate(const struct config *c, struct err *e)
 {
     bool certificate = *c->text[SETTING_MQTT_CERTIFICATE], key = *c->text[SETTING_MQTT_KEY];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ClassConf: what a record says is for src/conform/class.h to judge; here are its line, and what the
- * rest of the configuration must have for it.
+ * ClassConf. src/conform/class.h judges the content of a record. This file adds the record's line, and checks
+ * what the rest of the configuration must have for it.
  */
 #include "controller/config/config_inside.h"
 
@@ -12,7 +12,7 @@
 
 enum { NAMED_BYTES_MAX = 32 << 10 };
 
-/* A class that asks for reboots waits for ever when nobody can carry them out. */
+/* A class that asks for reboots would wait for ever when nothing can carry them out. */
 static int check_services(const struct config *c, const struct node_class *k, struct err *e)
 {
     if (k->reboot && *c->text[SETTING_OPENCHAMI_PCS] == '\0')
@@ -24,7 +24,7 @@ static int check_services(const struct config *c, const struct node_class *k, st
     return 0;
 }
 
-/* The record as it is compared: name and keys in the order of the file. */
+/* Keeps the record as it is compared: the name, and the keys in the order of the file. */
 static void keep_text(struct config *c, const char *name, const struct class_key *keys, size_t n, int line)
 {
     struct text t = {0};
@@ -34,7 +34,7 @@ static void keep_text(struct config *c, const char *name, const struct class_key
     c->classes[c->n_classes++] = (struct class_text){mem_dup(name), text_take(&t), line};
 }
 
-/* The record's keys; classes know partitions by their numbers, which go into `numbers`. */
+/* Takes the record's keys. Classes know partitions by their numbers, which go into `numbers`. */
 static int take_keys(const struct config *c, const struct conf_line *line, struct class_key *keys,
                      struct text *numbers, struct err *e)
 {
@@ -67,10 +67,10 @@ static int take_class(struct config *c, const struct conf *file, const struct co
 
 static void add_named(void *arg, const char *component)
 {
-    *(size_t *)arg += strlen(component) + 3; /* as it stands in a frame: two quotes and a comma */
+    *(size_t *)arg += strlen(component) + 3; /* its length in a frame: with two quotes and a comma */
 }
 
-/* Every agent is told of them in one frame. */
+/* All named components have to fit into one frame, which is sent to each agent. */
 static int check_named(const struct config *c, const char *path, struct err *e)
 {
     size_t bytes = 0;
@@ -120,6 +120,6 @@ void config_compare_classes(const struct config *was, const struct config *is, s
     for (size_t i = 0; i < was->n_classes; i++)
         if (!find_text(is, was->classes[i].name))
             text_printf(changes, "class %s removed\n", was->classes[i].name);
-    if (same && !order) /* the first that matches a node is its class */
+    if (same && !order) /* the first class that matches a node is its class */
         text_add(changes, "the classes stand in another order\n");
 }

@@ -36,7 +36,7 @@ static uint64_t config_larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Both are lengths of time; the sentence stands at the line of the first that was given. */
+/* Refuses a pair of durations. The sentence names the line of the first that was given. */
 static int refuse_pair(const struct config *c, enum setting a, const char *how, enum setting b, struct err *e)
 {
     char x[32], y[32];
@@ -57,7 +57,7 @@ static int set_timeouts(struct config *c, enum setting late, enum setting silent
     if (*c->text[silent] == '\0')
         c->number[silent] = config_larger(c->number[late] + grace_default * second, interval * 2);
     if (!c->given[late] && c->number[late] >= c->number[silent])
-        c->number[late] = c->number[silent] * 3 / 4; /* only HeartBeatTimeout was made short */
+        c->number[late] = c->number[silent] * 3 / 4; /* only HeartBeatTimeout was shortened */
     out->late = (struct span){(int64_t)c->number[late]};
     out->silent = (struct span){(int64_t)c->number[silent]};
     if (c->number[silent] <= interval)
@@ -69,7 +69,7 @@ static int set_timeouts(struct config *c, enum setting late, enum setting silent
     return 0;
 }
 
-/* A collector that is lost has to be noticed before its nodes count as silent. */
+/* The loss of a collector must be noticed before its nodes count as silent. */
 static int set_waits(struct config *c, struct err *e)
 {
     static const enum setting late[] = {SETTING_LATE_AFTER, SETTING_SENSITIVE_LATE_AFTER,
@@ -115,7 +115,7 @@ static int set_conform(struct config *c, struct err *e)
     return 0;
 }
 
-/* NULL for what is not given. */
+/* NULL for a parameter that is not given. */
 static const char *given_text(const struct config *c, enum setting s)
 {
     return *c->text[s] ? c->text[s] : NULL;
@@ -124,7 +124,7 @@ static const char *given_text(const struct config *c, enum setting s)
 static int set_ochami(struct config *c, struct err *e)
 {
     const char *group = c->text[SETTING_OPENCHAMI_GROUP];
-    if (!hostlist_name_ok(group)) /* it stands in paths */
+    if (!hostlist_name_ok(group)) /* the name is used in paths */
         return err_set(e, -EINVAL, "%s:%d: OpenChamiGroup: \"%s\" is not the name of a group", c->path,
                        c->line[SETTING_OPENCHAMI_GROUP], group);
     c->ochami = (struct ochami_conf){.smd = given_text(c, SETTING_OPENCHAMI_SMD),
@@ -215,7 +215,8 @@ int config_read_agreed(const char *path, const struct config_text *from, struct 
     c->roster.partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
     if (rc < 0) {
         config_fini(c);
-        if (rc != -ENOENT) /* whatever keeps a file from being read, the mistake is the configuration's */
+        if (rc !=
+            -ENOENT) /* whatever the reason why a file cannot be read, the mistake is the configuration's */
             rc = -EINVAL;
     }
     return rc;

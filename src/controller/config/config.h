@@ -13,10 +13,10 @@
 #include "watch/watch.h"
 
 /*
- * The configuration: fettle.conf and the files that it names, read to a new structure and
- * checked whole before anything is taken. Every complaint names file, line and key, and for a key
- * or word that is not known the nearest that is. This room keeps nothing. The caller of config_read owns what
- * it read, and gives each part of the controller the values that are for it.
+ * The configuration: fettle.conf and the files that it names. They are read into a new structure, which is
+ * checked as a whole before anything is taken. Every error names the file, the line and the key, and for an
+ * unknown key or word the most similar known one. This room keeps nothing. The caller of config_read owns the
+ * result, and gives each part of the controller its values.
  */
 
 enum setting {
@@ -32,56 +32,58 @@ struct config {
     char *path;
     char *text[SETTINGS]; /* as written, or the default; "" for none */
     bool given[SETTINGS];
-    int line[SETTINGS];        /* of fettle.conf, where it is given */
-    uint64_t number[SETTINGS]; /* NUMBER, FLAG, CHOICE (index); SPAN in ns */
+    int line[SETTINGS];        /* in fettle.conf, if given there */
+    uint64_t number[SETTINGS]; /* of NUMBER, FLAG, CHOICE (index) and SPAN (ns) */
     struct hostlist collectors;
     uint32_t debug_flags;
     struct roster roster; /* emptied by cluster_configure */
     struct watch_policy watch;
-    struct span spread;        /* over which all nodes spread their first try to connect */
-    struct waits waits;        /* what follows from the interval and the timeouts */
-    struct ochami_conf ochami; /* its texts are those above */
+    struct span spread;        /* the time over which all nodes spread their first try to connect */
+    struct waits waits;        /* they follow from the interval and the timeouts */
+    struct ochami_conf ochami; /* its texts are owned by `text` above */
     struct slurm_conf slurm;   /* likewise */
     struct {
         char host[256]; /* "" for none */
         uint16_t port;
-        struct hostlist topics; /* of events */
+        struct hostlist topics; /* the topics of incoming events */
     } mqtt;
-    struct checks *checks;         /* never NULL; empty where health is off */
+    struct checks *checks;         /* never NULL; empty when health is off */
     struct remedies *remedies;     /* likewise */
-    struct meanings *meanings;     /* the tables with MeaningConf over them */
-    struct hostlist meaning_lines; /* records of MeaningConf, one a line */
+    struct meanings *meanings;     /* the tables, changed by MeaningConf */
+    struct hostlist meaning_lines; /* the records of MeaningConf, one on each line */
     struct bmcs *bmcs;             /* NULL without BmcConf */
     uint64_t health_sums[HEALTH_FILES];
-    size_t n_classes; /* as written in ClassConf: what config_compare looks at */
+    size_t n_classes; /* the classes as written in ClassConf, for config_compare */
     struct class_text {
         char *name, *keys;
         int line;
     } * classes;
-    struct config_text agreed;      /* what decides; empty when it was given to config_text_fini */
-    const struct config_text *from; /* while it is read from texts; NULL: from the files */
-    struct text warnings;           /* what is taken though it looks like a mistake, a sentence a line */
+    struct config_text agreed; /* the parts that decide; empty once they were passed to config_text_fini */
+    const struct config_text *from; /* set while it is read from texts; NULL: from the files */
+    struct text
+        warnings; /* about values that are taken though they look like mistakes, a sentence on each line */
 };
 
-/* The words of the parameter Health, and of ApiReaders. */
+/* The words of the parameters Health and ApiReaders. */
 enum { HEALTH_OFF, HEALTH_OBSERVE, HEALTH_ACT };
 enum { READERS_NOBODY, READERS_CERTIFICATE, READERS_ANYONE };
 
-/* Reads everything. On error *c is empty. */
+/* Reads everything. After an error *c is empty. */
 int config_read(const char *path, struct config *c, struct err *e);
-/* The same, but the parts that decide are those of the texts. No file is read for them, and none of the
- * AGREED parameters is taken from the file. No warnings. */
+/* The same, but the parts that decide come from the texts. No file is read for them, and no AGREED parameter
+ * is taken from the file. There are no warnings. */
 int config_read_agreed(const char *path, const struct config_text *from, struct config *c, struct err *e);
 void config_fini(struct config *c);
 
-/* One sentence a line for each parameter that differs: "HeartBeatInterval 10 -> 30". Adds for those
- * that are read at start only: "; takes effect when fettled starts anew". For each class: "class gpu added".
- * And for each file of health: "the records of CheckConf changed". */
+/* Adds one sentence on a line for each parameter that differs: "HeartBeatInterval 10 -> 30". For parameters
+ * that are only read at start the sentence ends with "; takes effect when fettled starts anew". For each
+ * class that differs: "class gpu added". For each file of health that differs: "the records of CheckConf
+ * changed". */
 void config_compare(const struct config *was, const struct config *is, struct text *changes);
 
 const char *config_name(enum setting s); /* "HeartBeatInterval" */
 
-/* Time over which n agents spread their first try to connect: 1.5 ms each. */
+/* The time over which n agents spread their first try to connect: 1.5 ms for each. */
 struct span config_spread(size_t n);
 
 #endif

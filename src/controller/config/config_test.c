@@ -46,8 +46,8 @@ static void write_file(const char *name, const char *text)
     fclose(f);
 }
 
-/* Writes the three files (the first gets the others' paths on its first two lines; NULL: no
- * partitions) and reads them. The sentence's mention of the directory is left out. */
+/* Writes the three files (the first gets the others' paths on its first two lines; NULL: no partitions) and
+ * reads them. The directory is removed from the sentence. */
 static int read_config(const char *parameters, const char *nodes, const char *partitions, struct config *c,
                        char why[512])
 {
@@ -93,7 +93,7 @@ static const char *bad(const char *parameters, const char *nodes, const char *pa
     return why;
 }
 
-/* The parameters with ClassConf before them, and its file. Valid until the next call. */
+/* Puts ClassConf before the parameters, and writes its file. Valid until the next call. */
 static const char *with_classes(const char *parameters, const char *classes)
 {
     static char text[4096];
@@ -102,7 +102,7 @@ static const char *with_classes(const char *parameters, const char *classes)
     return text;
 }
 
-/* "lx01 CPUs=2 Partition=1; ...": what the roster says. Valid until the next call. */
+/* The roster as text: "lx01 CPUs=2 Partition=1; ...". Valid until the next call. */
 static const char *roster(const struct config *c)
 {
     static char shown[4096];
@@ -140,7 +140,7 @@ static void test_the_document_s_samples(void **state)
     CLEANUP_TEXT struct text t = {0};
     char path[128];
     const char *rest = parameters, *at;
-    while ((at = strstr(rest, "/usr/local/SLURM/"))) { /* only the place of the two files is ours */
+    while ((at = strstr(rest, "/usr/local/SLURM/"))) { /* only the directory of the two files differs */
         text_add_bytes(&t, rest, (size_t)(at - rest));
         rest = at + strlen("/usr/local/SLURM/");
         text_printf(&t, "%s/", dir);
@@ -296,7 +296,7 @@ static void test_urls(void **state)
         good("OpenChamiSMD = https://smd:27779/hsm/v2//\nOpenChamiPCS = http://[2001:db8::1]:28007\n"
              "OpenChamiToken = /etc/token\nOpenChamiGroup = not-right\n",
              "Name=lx01\n", NULL);
-    assert_string_equal(c.ochami.smd, "https://smd:27779/hsm/v2"); /* without the slashes */
+    assert_string_equal(c.ochami.smd, "https://smd:27779/hsm/v2"); /* without the slashes at the end */
     assert_string_equal(c.ochami.pcs, "http://[2001:db8::1]:28007");
     assert_string_equal(c.ochami.token, "/etc/token");
     assert_string_equal(c.ochami.group, "not-right");
@@ -305,7 +305,7 @@ static void test_urls(void **state)
     assert_true(c.roster.tells_ochami);
     config_fini(&c);
     c = good("OpenChamiPCS = http://pcs\n", "Name=lx01\n", NULL);
-    assert_false(c.roster.tells_ochami); /* it is the State Manager that is told */
+    assert_false(c.roster.tells_ochami); /* OpenCHAMI's State Manager is told, and it is not configured */
     assert_string_equal(c.ochami.group, "drifted");
     config_fini(&c);
 }
@@ -381,7 +381,7 @@ static void test_timeouts_follow_the_interval(void **state)
     assert_int_equal(c.watch.plain.late.ns, span_s(450).ns);
     assert_int_equal(c.watch.plain.silent.ns, span_s(600).ns);
     config_fini(&c);
-    c = good("HeartBeatTimeout = 24\n", "Name=lx01\n", NULL); /* only the timeout was made short */
+    c = good("HeartBeatTimeout = 24\n", "Name=lx01\n", NULL); /* only the timeout was shortened */
     assert_int_equal(c.watch.plain.late.ns, span_s(18).ns);
     config_fini(&c);
     c = good("HeartBeatInterval = 0\n", "Name=lx01\n", NULL);
@@ -533,7 +533,7 @@ static void test_a_large_partition_is_read_at_once(void **state)
 static void test_classes(void **state)
 {
     struct config c = good("", "Name=lx01\n", NULL);
-    assert_int_equal(c.roster.classes.n, 1); /* without a file, default alone */
+    assert_int_equal(c.roster.classes.n, 1); /* without a file there is only the class default */
     assert_string_equal(c.roster.classes.list[0].name, "default");
     config_fini(&c);
     c = good(with_classes(
@@ -700,7 +700,7 @@ static void test_which_classes_changed(void **state)
 
 /* --- health ---------------------------------------------------------------------------------- */
 
-/* The parameters with one that names a file of this text. Valid until the next call. */
+/* Adds a parameter that names a file with this text. Valid until the next call. */
 static const char *with_file(const char *parameter, const char *name, const char *file,
                              const char *parameters)
 {
@@ -716,7 +716,7 @@ static const char *with_file(const char *parameter, const char *name, const char
 
 static void test_files_of_health(void **state)
 {
-    struct config c = good("", "Name=lx01\n", NULL); /* without files: the usual checks, no remedies */
+    struct config c = good("", "Name=lx01\n", NULL); /* without files: the built-in checks, no remedies */
     assert_true(c.checks->n > 0);
     assert_int_equal(c.remedies->n, 0);
     assert_int_equal(c.meaning_lines.n, 0);
@@ -729,7 +729,7 @@ static void test_files_of_health(void **state)
     config_fini(&c);
     c = good(with_file("MeaningConf", "meanings", "Xid=94 Act=job Because=\"a \\\"b\\\"\"\n", ""),
              "Name=lx01\n", NULL);
-    assert_int_equal(c.meaning_lines.n, 1); /* as agents are told it */
+    assert_int_equal(c.meaning_lines.n, 1); /* as it is sent to agents */
     assert_string_equal(c.meaning_lines.names[0], "Xid=\"94\" Act=\"job\" Because=\"a \\\"b\\\"\"");
     config_fini(&c);
     c = good(with_file("RemedyConf", "remedies", REPLACE, "ReplaceProgram = /bin/true\n"), "Name=lx01\n",
@@ -795,7 +795,9 @@ static void test_more_checks_than_can_be_told(void **state)
     assert_non_null(strstr(why, "61440 can be told to agents"));
 
     text_clear(&records);
-    text_add(&records, "Check=time Classes=default\n"); /* short, with a long list of irregular names */
+    text_add(
+        &records,
+        "Check=time Classes=default\n"); /* a short record, which becomes a long list of irregular names */
     for (int i = 0; i < 9000; i++)
         text_printf(&nodes, "Name=n%d\n", i * 7919);
     why = bad(with_file("CheckConf", "checks", records.s, ""), nodes.s, NULL);

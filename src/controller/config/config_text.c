@@ -53,14 +53,14 @@ int config_text_load(const struct cluster *c, struct config_text *out, struct er
     return rc;
 }
 
-/* The length of the character; 0 for a byte that is no UTF-8. */
+/* The length of a character; 0 for a byte that is not UTF-8. */
 static size_t character_bytes(const char *p)
 {
     return (unsigned char)*p < 0x80 ? 1 : text_utf8(p);
 }
 
-/* Texts are recorded as JSON, which has no other bytes. Mended before they are read, files and records decide
- * the same. */
+/* Texts are recorded as JSON, which is UTF-8. They are mended before they are read, so that the same
+ * decisions follow from files and records. */
 void config_mend(struct text *t)
 {
     struct text mended = {0};

@@ -10,10 +10,10 @@
 #include <stddef.h>
 
 /*
- * The configuration that decides, as text: what is agreed (cluster/revision.h). The same decisions follow
- * from the texts as from the files that they were made from. A text has the records of its file, with every
- * value in quotes. Comments, blanks and the place of the file make no difference. The text of the parameters
- * has those of fettle.conf that are AGREED (setting.tbl) and are given there.
+ * The configuration that decides, as text: this is what is agreed (cluster/revision.h). The same decisions
+ * follow from the texts as from the files that they were made from. A text has the records of its file, with
+ * every value in quotes. Comments, blanks and the path of the file make no difference. The text of the
+ * parameters has those parameters of fettle.conf that are AGREED (setting.tbl) and given there.
  */
 
 enum config_part {
@@ -29,16 +29,17 @@ enum config_part {
 
 /* Zero-initialise; config_text_fini. */
 struct config_text {
-    bool given[CONFIG_PARTS]; /* false: there is no such file, and the default counts */
+    bool given[CONFIG_PARTS]; /* false: the file does not exist, and the default counts */
     struct text part[CONFIG_PARTS];
 };
 
 void config_text_fini(struct config_text *t);
 const char *config_part_name(enum config_part p); /* "nodes" */
 
-/* As REVISE has them: the number of parts. They are borrowed from t. */
+/* The parts as REVISE has them. Returns their number. They are borrowed from t. */
 size_t config_text_parts(const struct config_text *t, struct revise_part out[static CONFIG_PARTS]);
-/* The texts that are agreed. -ENOENT: none are. -EILSEQ: a record is missing. *out is empty on error. */
+/* Loads the agreed texts. -ENOENT: none are agreed. -EILSEQ: a record is missing. *out is empty after an
+ * error. */
 int config_text_load(const struct cluster *c, struct config_text *out, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files say, the records say: the same decisions follow from both. */
+/* Records and files have the same content: the same decisions follow from both. */
 #include "controller/config/check_lines.h"
 #include "controller/config/config.h"
 
@@ -23,7 +23,7 @@ static const char *const files[][2] = {
     {"classes",
      "Class=gpu Nodes=lx[01-04] Kernel=http://boot/vmlinuz Reboot=yes\nClass=fat Partition=3 Nodes=lx05\n"},
     {"checks", "Check=a Probe=zombies Nodes=lx[01-02]\n#\nCheck=b Probe=load Classes=gpu\n"},
-    {"meanings", "Xid=94 Act=job Because=\"caf\xe9 \xc3\xa4\"\n"}, /* a byte of Latin-1 in it */
+    {"meanings", "Xid=94 Act=job Because=\"caf\xe9 \xc3\xa4\"\n"}, /* with a byte of Latin-1 */
     {"remedies", "Remedy=r Run=\"script:/bin/true\" Helps=a Confidence=50% Because=x Takes=1m\n"},
 };
 
@@ -95,7 +95,7 @@ static int read_texts(const struct config_text *texts, struct config *c, struct 
     return config_read_agreed(path, texts, c, e);
 }
 
-/* Gives REVISE until nothing is left to do. How often something was. */
+/* Commits REVISE until nothing is left to do. Returns how often there was something. */
 static unsigned agree(struct cluster *c, const struct config_text *texts)
 {
     struct revise_part parts[CONFIG_PARTS];
@@ -126,7 +126,7 @@ static const char *node_at(const void *arg, size_t i, const char **class)
     return m->name;
 }
 
-/* What each part says once it is taken. The caller frees it. */
+/* The decisions of each part after it was taken. The caller frees the text. */
 static char *decisions(struct config *c)
 {
     struct text t = {0};
@@ -168,8 +168,8 @@ static void assert_same_texts(const struct config_text *a, const struct config_t
     }
 }
 
-/* Another controller has the records, and none of the files: its fettle.conf has its own paths and ports, and
- * another opinion about what is agreed. */
+/* Another controller has the records and none of the files. Its own fettle.conf has other paths and ports,
+ * and other values for agreed parameters. */
 static void test_records_decide_as_the_files(void **state)
 {
     struct config leader, follower;
@@ -197,14 +197,14 @@ static void test_records_decide_as_the_files(void **state)
     assert_non_null(strstr(changes.s, "ApiPort \"7000\" -> \"9000\""));
     assert_null(strstr(changes.s, "MaxOut"));
     assert_null(strstr(changes.s, "records of"));
-    assert_null(strstr(changes.s, "class gpu")); /* the path of ClassConf is this controller's own */
+    assert_null(strstr(changes.s, "class gpu")); /* the path of ClassConf belongs to each controller */
     config_text_fini(&texts);
     config_fini(&leader);
     config_fini(&follower);
     cluster_destroy(c);
 }
 
-/* Built-in checks, no classes, no partitions: what is not given is not given there either. */
+/* Built-in checks, no classes, no partitions: a part that is not given is not given in the records either. */
 static void test_defaults_are_agreed_as_defaults(void **state)
 {
     struct config leader, follower;
@@ -237,7 +237,7 @@ static const char *hash_of(const char *parameters, const char *nodes)
     return hash;
 }
 
-/* Comments, blanks, the order of parameters, and what is a controller's own are no new revision. */
+/* Comments, blanks, the order of parameters, and a controller's own values make no new revision. */
 static void test_what_makes_a_revision(void **state)
 {
     char first[REVISION_HASH_BYTES + 1];
@@ -250,7 +250,7 @@ static void test_what_makes_a_revision(void **state)
     assert_string_not_equal(hash_of("MaxOut = 7\nHealth = act\n", "Name=lx02 CPUs=2\n"), first);
 }
 
-/* 100,000 nodes, a line each: the largest that sites write. */
+/* 100,000 nodes, one on each line: the largest configuration that a site writes. */
 static void test_a_hundred_thousand_lines(void **state)
 {
     struct config c;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is taken though it looks like a mistake: a sentence a line, with the file, the line and what it is
- * about. Where no nodes are configured they make themselves known, and nothing is said of nodes.
+ * Warnings about values that are taken though they look like mistakes: a sentence on each line, with the
+ * file, the line and the subject. Without configured nodes, nodes announce themselves, and there are no
+ * warnings about nodes.
  */
 #include "controller/config/config_inside.h"
 #include "driver/program.h"
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a record stands, and what it is. */
+/* Where a record stands, and what kind it is. */
 struct place {
     const char *path;
     int line;
@@ -59,7 +60,7 @@ static void doubt_names(struct config *c, const struct place *p, const struct ho
     doubt_conf_doubt(c, p, "names nodes that are not in NodeSpecConf: ", folded);
 }
 
-/* Number 0 is that of the nodes which name none. */
+/* Number 0 is the partition of nodes that name none. */
 static void doubt_partitions(struct config *c)
 {
     const struct roster *r = &c->roster;
@@ -81,7 +82,7 @@ static void doubt_partitions(struct config *c)
     }
 }
 
-/* How many of the configured nodes are in each class. */
+/* The number of configured nodes in each class. */
 static size_t *count_nodes(const struct roster *r)
 {
     size_t *n = mem_alloc((r->classes.n + 1) * sizeof *n);
@@ -101,7 +102,7 @@ static void doubt_classes(struct config *c, const char *const *names)
         const struct place p = {c->text[SETTING_CLASS_CONF], class->line, "class", class->name};
         uint16_t at;
         if (classes_find(&r->classes, class->name, &at, NULL) < 0 || at + 1u == r->classes.n)
-            continue; /* "default" is for those that come */
+            continue; /* "default" is for nodes that come later */
         doubt_names(c, &p, &r->classes.list[at].nodes, names);
         if (members[at] == 0)
             doubt_conf_doubt(
@@ -131,7 +132,8 @@ static bool is_examination(const struct check *k, const char *class)
     return is_for && k->when & CHECK_EXTENSIVE;
 }
 
-/* What is repaired is examined before it returns: each check in turn, all of them within one time. */
+/* A repaired node is examined before it returns: the checks run one after another, all within one deadline.
+ */
 static void doubt_examination(struct config *c, const char *class)
 {
     const struct place health = {c->path, c->line[SETTING_HEALTH], "Health", ""};
@@ -150,8 +152,8 @@ static void doubt_examination(struct config *c, const char *class)
     if (!longest) {
         text_printf(
             &why,
-            "is act, and class \"%s\" has no check with When=extensive: what is repaired there returns "
-            "unexamined",
+            "is act, and class \"%s\" has no check with When=extensive: its nodes return from a repair "
+            "without an examination",
             class);
         doubt_conf_doubt(c, &health, why.s, "");
     } else if (all.ns > limit.ns) {
@@ -171,8 +173,8 @@ static void doubt_examinations(struct config *c)
             doubt_examination(c, r->classes.list[i].name);
 }
 
-/* Programs, passwords and certificates are read when they are needed. What is wrong with one now; NULL:
- * nothing. */
+/* Programs, passwords and certificates are read when they are needed. Returns what is wrong with the file
+ * now; NULL: nothing. */
 static const char *file_fault(const char *path, bool is_program)
 {
     struct stat st;
@@ -207,7 +209,7 @@ static void doubt_files(struct config *c)
         doubt_file(c, files[i], false);
 }
 
-/* Settings of something that another setting turns on. */
+/* Settings of a part that another setting turns on. */
 static void doubt_idle(struct config *c)
 {
     static const struct {
@@ -270,14 +272,14 @@ static void doubt_bmcs(struct config *c)
 
 /* --- remedies ---------------------------------------------------------------------------------- */
 
-/* The first word of "xid.79". */
+/* The fault begins with the first word of the code: "xid." for "xid.79". */
 static bool begins_as(const char *fault, const char *code)
 {
     size_t len = strcspn(code, ".");
     return strncmp(fault, code, len) == 0 && fault[len] == '.';
 }
 
-/* What a finding may have as its code beside the name of its check: only its first word is known. */
+/* A code that a finding may have, besides the name of its check. Only the first word of a code is known. */
 static bool is_code(const struct config *c, const char *fault)
 {
     static const char *const families[] = {
@@ -291,7 +293,7 @@ static bool is_code(const struct config *c, const char *fault)
     return c->meaning_lines.n > 0 && strchr(fault, '.');
 }
 
-/* "!xid.79" takes away; "*" and "xid.*" are for what there may be. */
+/* "!xid.79" removes a fault; "*" and "xid.*" stand for any that may come. */
 static bool is_fault(const struct config *c, const char *pattern)
 {
     const char *fault = pattern + (*pattern == '!');
@@ -311,10 +313,11 @@ static void doubt_helps(struct config *c, const struct place *p, const struct re
             text_printf(&strange, "%s%s", strange.len ? "," : "", r->helps.names[i]);
     if (strange.len)
         doubt_conf_doubt(
-            c, p, "has in Helps what is neither the name of a check nor the code of a finding: ", strange.s);
+            c, p,
+            "has a word in Helps that is neither the name of a check nor the code of a finding: ", strange.s);
 }
 
-/* A shell runs it; what is named by its path can be looked at. */
+/* A shell runs the script. A program that is named by its path can be checked. */
 static void doubt_script(struct config *c, const struct place *p, const struct remedy *r)
 {
     struct action script = action_of(r->run);

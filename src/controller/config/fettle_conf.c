@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fettle.conf. Its parameters are the rows of setting.tbl: here is what one value may be. What follows from
- * several of them is for config.c to say.
+ * fettle.conf. Its parameters are the rows of setting.tbl. This file checks each value by itself; config.c
+ * checks values that depend on each other.
  */
 #include "controller/config/config_inside.h"
 
@@ -107,7 +107,7 @@ static int check_path(const char *value, struct err *e)
     return 0;
 }
 
-/* Read at start: one that cannot be listened on would otherwise be found when the controller starts next. */
+/* The address is only read at start, so a bad one would otherwise show when the controller starts next. */
 static int check_address(const char *value, struct err *e)
 {
     struct in6_addr address;
@@ -116,7 +116,7 @@ static int check_address(const char *value, struct err *e)
     return err_set(e, -EINVAL, "\"%.200s\" is no address of IPv4 or IPv6, as 0.0.0.0 or ::1", value);
 }
 
-/* What stands before a service's paths. Slashes at the end go. */
+/* The prefix of a service's paths. Slashes at its end are removed. */
 static int parse_url(char *value, struct err *e)
 {
     const char *host = NULL;
@@ -198,7 +198,7 @@ static int take_parameter(struct config *c, const struct conf *file, const struc
     return rc < 0 ? err_wrap(e, rc, "%s:%d: %s", file->path, line->number, rows[s].name) : 0;
 }
 
-/* The lines of a file; `agreed`: also the parameters that are agreed. */
+/* Takes the lines of a file; `agreed`: also the parameters that are agreed. */
 static int take_lines(struct config *c, const struct conf *file, bool agreed, struct err *e)
 {
     int rc = 0;
@@ -211,7 +211,7 @@ static int take_lines(struct config *c, const struct conf *file, bool agreed, st
     return rc;
 }
 
-/* What is agreed, in the place of what fettle.conf says. */
+/* Takes the agreed parameters in place of those in fettle.conf. */
 static int take_agreed(struct config *c, struct err *e)
 {
     const struct text *text = &c->from->part[CONFIG_PARAMETERS];
@@ -242,7 +242,7 @@ int config_read_parameters(struct config *c, struct err *e)
         return rc;
     for (int i = 0; i < SETTINGS; i++) {
         c->text[i] = mem_dup(rows[i].def);
-        rc = parse_value(c, (enum setting)i, e); /* defaults are values like any other */
+        rc = parse_value(c, (enum setting)i, e); /* a default is parsed like any other value */
         if (rc < 0)
             break;
     }

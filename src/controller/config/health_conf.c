@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CheckConf, MeaningConf, RemedyConf, BmcConf, and the parameters of health. What a record says is for
- * src/health and src/remedy to judge; that they fit together is judged here.
+ * CheckConf, MeaningConf, RemedyConf, BmcConf, and the parameters of health. src/health and src/remedy judge
+ * the content of a record; this file judges whether the files fit together.
  */
 #include "base/digest.h"
 #include "controller/config/check_lines.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    MEANINGS_BYTES_MAX = 16 << 10, /* of a file's records: they stand in one frame with the checks */
-    LIST_BYTES_MAX = FRAME_BODY_BYTES_MAX - (4 << 10) /* beside them signature and certificate */
+    MEANINGS_BYTES_MAX = 16 << 10, /* of a file's records, which share one frame with the checks */
+    LIST_BYTES_MAX = FRAME_BODY_BYTES_MAX - (4 << 10) /* the rest is for the signature and the certificate */
 };
 
 static int check_classes(const struct config *c, const char *path, unsigned line,
@@ -54,14 +54,15 @@ enum { FILE_CHECKS, FILE_MEANINGS, FILE_REMEDIES, FILE_BMCS };
 
 static const struct {
     enum setting setting;
-    enum config_part part; /* CONFIG_PARTS: it decides nothing, it says how BMCs are reached */
+    enum config_part
+        part; /* CONFIG_PARTS: the file decides nothing, because it only says how BMCs are reached */
     const char *name;
 } files[HEALTH_FILES] = {[FILE_CHECKS] = {SETTING_CHECK_CONF, CONFIG_CHECKS, "CheckConf"},
                          [FILE_MEANINGS] = {SETTING_MEANING_CONF, CONFIG_MEANINGS, "MeaningConf"},
                          [FILE_REMEDIES] = {SETTING_REMEDY_CONF, CONFIG_REMEDIES, "RemedyConf"},
                          [FILE_BMCS] = {SETTING_BMC_CONF, CONFIG_PARTS, "BmcConf"}};
 
-/* What config_compare knows of files that were read before: comments and blanks are no change. */
+/* The digest by which config_compare knows a file that was read before. Comments and blanks do not count. */
 static uint64_t sum_of(const struct conf *file)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -79,7 +80,7 @@ static int read_bytes(const struct config *c, size_t i, struct text *bytes, stru
     return config_part_bytes(c, files[i].part, bytes, e);
 }
 
-/* Each is read once, so that what is taken and what is summed up is the same. */
+/* Reads each file once, so that the same bytes are taken and digested. */
 static int read_files(struct config *c, struct text bytes[static HEALTH_FILES], struct err *e)
 {
     for (size_t i = 0; i < HEALTH_FILES; i++) {
@@ -107,7 +108,7 @@ void config_compare_health(const struct config *was, const struct config *is, st
             text_printf(changes, "the records of %s changed\n", files[i].name);
 }
 
-/* Agents are told the records, with the checks. */
+/* Keeps the records, which agents get with the checks. */
 static int keep_meanings(struct config *c, const char *path, const struct text *text, struct err *e)
 {
     struct conf file;
@@ -184,7 +185,7 @@ static const char *node_at(const void *arg, size_t i, const char **class)
     return n->name;
 }
 
-/* All agents are told all of them in one frame: signed, and as a string in it. */
+/* All agents get all checks in one frame: signed, as a string in the frame. */
 static int check_room(const struct config *c, struct err *e)
 {
     CLEANUP_TEXT struct text lines = {0}, told = {0};

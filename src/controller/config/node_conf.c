@@ -22,7 +22,7 @@ static int unknown_node_key(const struct conf *file, const struct conf_line *lin
     return conf_unknown_key(file, line, key, known, n, e);
 }
 
-/* A field's value; partitions may be named. */
+/* Takes a field's value. Partitions may be given by name. */
 static int take_value(const struct config *c, struct spec *s, enum field f, const char *value, struct err *e)
 {
     unsigned partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
@@ -33,7 +33,7 @@ static int take_value(const struct config *c, struct spec *s, enum field f, cons
     return rc < 0 ? err_wrap(e, rc, "Partition") : spec_set(s, f, numbers.s, partition_max, e);
 }
 
-/* Lays the keys of one record over a specification, all but the xnames. */
+/* Applies the keys of one record to a specification, all but the xnames. */
 static int take_spec(const struct config *c, const struct conf *file, const struct conf_line *line,
                      struct spec *s, struct err *e)
 {
@@ -117,7 +117,7 @@ static int add_node(struct adding *a, int line, const char *name, const char *xn
     return rc < 0 ? err_wrap(e, rc, "%s:%d", a->file->path, line) : 0;
 }
 
-/* One for each name, in nodeset's order as those; empty when there are none. */
+/* Reads one xname for each name, in the same order as nodeset; empty when the record has none. */
 static int read_xnames(const struct conf *file, const struct conf_line *line, const struct hostlist *names,
                        struct hostlist *xnames, struct err *e)
 {
@@ -155,7 +155,7 @@ static int take_node_line(struct adding *a, const struct conf_line *line, struct
 {
     const struct conf_field *name = config_field(line, "Name");
     if (!name) {
-        struct spec nothing; /* a misspelt Name is told by the keys, if it is that */
+        struct spec nothing; /* the keys are checked first, so that a misspelt Name is reported as such */
         spec_init(&nothing);
         int rc = take_spec(a->config, a->file, line, &nothing, e);
         spec_fini(&nothing);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The roster's nodes by name: a partition may name all of a hundred thousand. */
+/* The roster's nodes by name, because a partition may name all of a hundred thousand. */
 struct node_index {
     size_t n;
     struct roster_node **nodes;
@@ -61,7 +61,7 @@ static int unknown_key(const struct conf *file, const struct conf_line *line, co
     return conf_unknown_key(file, line, key, known, 3, e);
 }
 
-/* Names stand in lists with commas, and whole in a budget's. */
+/* Names are part of lists with commas, and of a budget's name. */
 static int check_name(const char *name, struct err *e)
 {
     if (strlen(name) > PARTITION_NAME_BYTES_MAX)
@@ -104,7 +104,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* DefaultPartition names a partition of PartitionConf, or any number up to MaxPartition. */
+/* DefaultPartition names a partition of PartitionConf, or is any number up to MaxPartition. */
 static int set_default_partition(struct config *c, struct err *e)
 {
     struct roster *r = &c->roster;
@@ -132,7 +132,7 @@ int config_read_partitions(struct config *c, struct conf *file, struct err *e)
 {
     int rc = config_part_read(c, CONFIG_PARTITIONS, file, e);
     if (rc == -ENOENT && !c->given[SETTING_PARTITION_CONF])
-        rc = 0; /* the document never describes this file: a site that names none has none */
+        rc = 0; /* the 2001 document never describes this file, so a site that names none has no partitions */
     if (rc < 0)
         return config_refuse_file(c, SETTING_PARTITION_CONF, rc, e);
     for (size_t i = 0; rc == 0 && i < file->n; i++)

@@ -276,7 +276,7 @@ static void actors_follow(struct actors *a, struct actor *o, struct mono now)
     if (mono_sub(now, o->due).ns > span_s(AFTER_DEADLINE_S).ns) {
         actors_result(a, o,
                       (struct operation_said){.state = OPERATION_UNKNOWN,
-                                              .text = "the agent did not say what came of it"});
+                                              .text = "the agent did not report the outcome"});
         return;
     }
     if (may && *o->nonce) {

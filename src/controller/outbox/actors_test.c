@@ -207,7 +207,7 @@ static void an_agent_that_never_answers_leaves_it_unknown(void **state)
     assert_int_equal(results, 0);
     turn(161);
     assert_string_equal(
-        done, "{\"state\":\"unknown\",\"id\":\"3.1\",\"text\":\"the agent did not say what came of it\"}");
+        done, "{\"state\":\"unknown\",\"id\":\"3.1\",\"text\":\"the agent did not report the outcome\"}");
 }
 
 static void a_clock_that_is_set_ends_nothing(void **state)

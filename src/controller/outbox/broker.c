@@ -372,7 +372,7 @@ static void on_transition(struct broker *b, const char *payload, size_t len)
     struct err why = {0};
     if (transition_wish_read(payload, len, &w, &why) == 0) {
         if (!b->takes_transitions)
-            err_set(&why, -EACCES, "MqttTransitions is not set: nobody moves nodes by MQTT here");
+            err_set(&why, -EACCES, "MqttTransitions is not set: nodes cannot be moved by MQTT");
         else if (b->n_wishes >= WISHES_MAX)
             err_set(&why, -EAGAIN, "%d transitions are under way; ask again later", WISHES_MAX);
         else if (by_hand_parse(w.transition, &what, &why) == 0)

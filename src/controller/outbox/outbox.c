@@ -170,7 +170,7 @@ static void on_asked(void *arg, const char *node, const struct err *why)
     if (why)
         err_set(&e, why->code, "%s: %s", node, why->msg);
     else if (o->mute.n)
-        err_set(&e, -EIO, "%zu nodes' BMCs did not do what they were asked last", o->mute.n);
+        err_set(&e, -EIO, "the BMCs of %zu nodes did not carry out their last command", o->mute.n);
     say_mute(o, &e);
 }
 
@@ -259,7 +259,7 @@ static void add_version(struct components *c, const char *name, const char *vers
                        : version                  ? version
                                                   : "",
                        NULL) < 0)
-        components_add(c, name, COMPONENT_UNKNOWN, "what the BMC says is no text", NULL);
+        components_add(c, name, COMPONENT_UNKNOWN, "the answer of the BMC is no text", NULL);
 }
 
 static void on_looked(void *arg, const struct bmc_look *said, const struct err *why)

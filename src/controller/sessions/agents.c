@@ -126,10 +126,10 @@ static void clock_turn(struct agents *a, struct mono now)
 {
     unsigned more = rare_turn(&a->clock.notes, now);
     if (more > 0)
-        log_warn("in the last minute %u more nodes said a time that is not the controller's", more);
+        log_warn("in the last minute the clocks of %u more nodes differed from the controller's", more);
     if (mono_sub(now, a->clock.refused).ns >= span_s(CLOCK_QUIET_S).ns)
         watch_alarm_end(a->with.watch, ALARM_CLOCK, "",
-                        "for two minutes nobody was refused for a certificate that is not valid yet");
+                        "for two minutes no node was refused for a certificate that is not valid yet");
 }
 
 void session_hello(struct session *s, struct member *m, const json_t *body)

@@ -227,7 +227,7 @@ static int find_heard(struct session *s, const char *list, struct err *e)
         return 0;
     forget_heard(s);
     if (hostlist_parse_max(list, s->named_max, &names, e) < 0)
-        return err_wrap(e, -EINVAL, "who was heard");
+        return err_wrap(e, -EINVAL, "the nodes that were heard");
     s->heard_members = mem_alloc((names.n + 1) * sizeof(struct member *));
     size_t place = 0;
     for (size_t i = 0; i < names.n; i++) {

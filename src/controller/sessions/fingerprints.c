@@ -124,7 +124,7 @@ void fingerprints_batch(struct session *s, const json_t *body)
     take_each(s, json_object_get(body, "fingerprints"), take_fingerprint);
     json_take_string(body, "verified", &list, NULL);
     if (hostlist_parse_max(list, s->named_max, &verified, &e) < 0) {
-        err_wrap(&e, -EINVAL, "whose fingerprints were verified");
+        err_wrap(&e, -EINVAL, "the nodes with verified fingerprints");
         session_warn(s, s->member, &e);
     }
     for (size_t i = 0; i < verified.n; i++) {

@@ -173,7 +173,7 @@ void join_renew(struct session *s, const json_t *body)
 static void on_used(void *arg, const struct outcome *o)
 {
     if (o->rc < 0)
-        log_warn("that a certificate is in use is not written down: %s", o->why->msg);
+        log_warn("the use of a certificate is not recorded: %s", o->why->msg);
 }
 
 void join_hello(struct session *s)

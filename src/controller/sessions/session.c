@@ -72,7 +72,7 @@ json_t *agents_order(struct agents *a, enum frame_type type, const char *members
     a->revision = now_ms > a->revision ? now_ms : a->revision + 1;
     text_printf(&t, "{\"type\":%d,\"revision\":%" PRIu64 ",%s}", (int)type, a->revision, members);
     if (order_sign(a->with.signer, t.s, &order, &e) < 0)
-        log_error("what agents are to do is not told: %s", e.msg);
+        log_error("an order for the agents cannot be signed: %s", e.msg);
     return order;
 }
 
@@ -86,7 +86,7 @@ static json_t *sign_for(const struct agents *a, const struct member *m, enum fra
     CLEANUP_FREE char *text = json_write(body);
     json_decref(body);
     if (order_sign(a->with.signer, text, &order, &e) < 0)
-        log_error("node %s is not told what to do: %s", m->name, e.msg);
+        log_error("an order for node %s cannot be signed: %s", m->name, e.msg);
     return order;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The brakes: what keeps a node in service although something is wrong with it, and an operation from being
- * begun. Asked before a node is isolated and again right before anything is done to it. Whoever is kept in
- * service by a brake is marked in its health, and takes no new work.
+ * The brakes: they keep a node in service although something is wrong with it, and keep an operation from
+ * beginning. They are asked before a node is isolated, and again right before anything is done to it. A node
+ * that a brake keeps in service is marked in its health state, and takes no new work.
  */
 #include "watch/brake/brake.h"
 #include "node/action.h"
@@ -23,14 +23,15 @@
 
 /* --- before something is done ----------------------------------------------------------------- */
 
-/* It has to follow what was done last, and is the rest of it: nobody asks for evidence of half a remedy. */
+/* The remedy is the mandatory successor of the last one. It completes that remedy, so it needs no evidence of
+ * its own. */
 static bool brake_follows(const struct watch *w, const struct member *m, const struct remedy *remedy)
 {
     const struct repair *r = member_repair(m);
     const struct remedies *all = w->policy.health.remedies;
     size_t n = r ? r->n_attempts : 0;
     if (n && !r->attempts[n - 1].ended.ns)
-        n--; /* that is itself */
+        n--; /* the last attempt is this remedy itself */
     const struct remedy *last =
         n && all && r->attempts[n - 1].done ? remedies_find(all, r->attempts[n - 1].remedy) : NULL;
     return last && last->after && strcmp(last->after, remedy->name) == 0;
@@ -46,7 +47,7 @@ bool remedy_wanted(const struct watch *w, struct mono now, const struct member *
     return any;
 }
 
-/* What it is done for is still so, and was seen a moment ago. Whatever else is wrong is no reason for it. */
+/* The fault that the remedy is for was seen a moment ago. Other faults are no evidence for it. */
 static int check_evidence(const struct watch *w, struct mono now, const struct member *m,
                           const struct remedy *remedy, struct err *e)
 {
@@ -54,12 +55,11 @@ static int check_evidence(const struct watch *w, struct mono now, const struct m
     for (size_t i = 0; a && i < a->n_open; i++)
         if (incident_counts(&a->open[i]) && incident_shown(w, now, m, &a->open[i], remedy))
             return 0;
-    return remedy_wanted(w, now, m, remedy)
-               ? err_set(e, -EAGAIN, "nothing was seen a moment ago of what is wrong with it")
-               : err_set(e, -EBUSY, "what was wrong with it is over");
+    return remedy_wanted(w, now, m, remedy) ? err_set(e, -EAGAIN, "its fault was not seen a moment ago")
+                                            : err_set(e, -EBUSY, "its fault is over");
 }
 
-/* What has to be so whatever is done to m. */
+/* The conditions for anything that is done to m. */
 static int check_ground(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     int rc = brake_stopped(w, e);
@@ -79,7 +79,7 @@ static int check_ground(const struct watch *w, struct mono now, const struct mem
     return machine_check(w, m, e);
 }
 
-/* Slurm was read with Fettle's drain: what ends there is followed by nothing else. */
+/* Slurm was read and shows Fettle's drain, so no other work follows the work that ends there. */
 static bool is_drained_there(const struct watch *w, const struct member *m)
 {
     CLEANUP_JSON json_t *record = slurm_recorded(w, m);
@@ -96,7 +96,7 @@ int brake_end_work(const struct watch *w, struct mono now, const struct member *
     if (!incident_lost(w, now, m))
         return err_set(e, -EBUSY, "it is not lost any more");
     if (shared_holds(w, m))
-        return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
+        return err_set(e, -EAGAIN, "its fault has a cause that it shares with others");
     if (watch_observed(w, m)->scheduled != WORK_BUSY || !is_drained_there(w, m))
         return err_set(e, -EAGAIN, "the scheduler knows of no work on it, or did not drain it yet");
     return 0;
@@ -120,7 +120,7 @@ int brake_operate(struct watch *w, struct mono now, const struct member *m, cons
     if (remedy->dry)
         return err_set(e, -EBUSY, "the remedy is a dry run");
     if (shared_holds(w, m))
-        return err_set(e, -EAGAIN, "what is wrong has a cause that it shares with others");
+        return err_set(e, -EAGAIN, "its fault has a cause that it shares with others");
     if (!budget_allows(w, m, 0, &full))
         return err_set(e, -EAGAIN, "%s: %u of %u nodes are out, at most %u may be", full.scope, full.out,
                        full.nodes, full.limit);
@@ -128,7 +128,7 @@ int brake_operate(struct watch *w, struct mono now, const struct member *m, cons
                                                                        : check_evidence(w, now, m, remedy, e);
 }
 
-/* In service, and by nobody's word. */
+/* The conditions for a remedy on a node in service: it is degraded, and no person has decided about it. */
 static int check_tend(const struct member *m, const struct remedy *remedy, struct err *e)
 {
     if (!remedy_is_gentle(remedy))
@@ -163,7 +163,7 @@ static int may_operate(struct watch *w, struct mono now, const struct member *m,
     if (action.kind == ACTION_FORGET)
         return 0;
     if (r->approval == APPROVAL_WANTED)
-        return err_set(e, -EAGAIN, "nobody approved of it yet");
+        return err_set(e, -EAGAIN, "it is not approved yet");
     if (r->approval == APPROVAL_REFUSED)
         return err_set(e, -EBUSY, "it was refused");
     if (action.kind == ACTION_CHECK)
@@ -185,7 +185,7 @@ static int may_operate(struct watch *w, struct mono now, const struct member *m,
     return brake_operate(w, now, m, remedy, e);
 }
 
-/* What is said last of a node that is not heard is no proof that nothing runs there by now. */
+/* A node that is not heard may run work by now, whatever it said last. */
 static enum work power_work(const struct watch *w, const struct member *m)
 {
     enum work work = watch_work(w, m);
@@ -204,10 +204,10 @@ int watch_may_power(const struct watch *w, const struct member *m, const char *r
     if (work == WORK_BUSY)
         work_say(w, m, &says);
     return err_set(e, work == WORK_BUSY ? -EBUSY : -EAGAIN, "%s; only a command with force goes through",
-                   work == WORK_BUSY ? says.s : "what runs on it is not known, so work may");
+                   work == WORK_BUSY ? says.s : "it is not known whether work runs on it");
 }
 
-/* Right before it is done. */
+/* Asked right before the power is switched. */
 static int power_may(struct watch *w, struct mono now, const struct member *m, const struct operation *o,
                      struct err *e)
 {

@@ -10,16 +10,18 @@
 
 struct watch;
 
-/* Asked right before an operation is carried out: still its repair, this step and this id, approved, not
- * stopped, on this boot, fresh evidence, no work where that matters, within the budgets, and held by nobody
- * but Fettle. 0; -EAGAIN, not now; -EBUSY, not any more; -ESTALE, the scheduler has to be read first
- * (watch_unread), and it may be asked again in a moment. All with why. */
+/* Asked right before an operation is carried out. The operation must still belong to the node's repair, to
+ * its present step and to this boot, and be approved and not stopped. The evidence must be fresh, no work may
+ * run where that matters, the budgets must have room, and only Fettle may hold the node. Returns 0; -EAGAIN,
+ * not now; -EBUSY, not any more; -ESTALE, the scheduler has to be read first (watch_unread), and the question
+ * may be asked again in a moment. Each error has the reason. */
 int watch_may_operate(struct watch *w, struct mono now, const struct member *m, const char *operation,
                       struct err *e);
-/* Whether a person may have this done to m's power ("power.off") now. The switch "stop" stops it; no budget,
- * no latch and no hold does, for it is a person's word. What is not to switch it on needs m to be without
- * work, by everybody's word who can say so, unless it is forced: -EBUSY, work runs on it, or all is stopped;
- * -EAGAIN, what runs on it is not known. watch_may_operate asks the same of one that is committed. */
+/* Whether a person's command ("power.off") may be applied to m's power now. The switch "stop" prevents it.
+ * Budgets, the latch and holds do not, because a person gave the command. Unless it is forced, a command
+ * other than switching on needs m to be without work, as the agent and the scheduler say: -EBUSY, work runs
+ * on it, or everything is stopped; -EAGAIN, it is not known whether work runs. watch_may_operate asks the
+ * same about a command that is committed. */
 int watch_may_power(const struct watch *w, const struct member *m, const char *run, bool force,
                     struct err *e);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The budgets: how many nodes are out by Fettle's decision, and how many may be, of the cluster, a class, a
- * rack and a partition. Who is out counts from the proposal on, not from the record: ten findings of the same
- * moment see each other.
+ * The budgets: how many nodes are out by Fettle's decision, and how many may be, in the cluster, a class, a
+ * rack and a partition. A node counts as out from the proposal on and not from the record on, so ten findings
+ * of the same moment take account of each other.
  */
 #include "watch/budget/budget.h"
 #include "watch/budget/budget_inside.h"
@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ISOLATING_S = 300 /* a store that is slow may still write it down: until then it has its room */ };
+enum {
+    ISOLATING_S =
+        300 /* a slow store may still record the isolation in this time: until then the node keeps its room */
+};
 
 static bool is_out(const struct watch *w, const struct member *m)
 {
@@ -49,7 +52,7 @@ static void budget_of(const struct watch *w, enum scope s, unsigned number, stru
     for (size_t i = 0; i < w->budgets->n_patients; i++) {
         const struct member *m = cluster_by_id(w->cluster, w->budgets->patients[i]);
         out +=
-            m->listed && member_in_scope(m, s, number); /* who left the configuration takes nobody's room */
+            m->listed && member_in_scope(m, s, number); /* a node that left the configuration takes no room */
     }
     budget_of_scope(w->cluster, s, number, w->policy.health.limits.percent[s], out, b);
 }

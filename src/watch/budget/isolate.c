@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a node may be taken out of service now. A budget that is full and the latch keep it in service
- * although something is wrong with it; it is marked in its health then, and takes no new work.
+ * Whether a node may be taken out of service now. A full budget, or the latch, keeps a node in service
+ * although something is wrong with it. The node is then marked in its health state, and takes no new work.
  *
- * The latch trips when so many nodes would be isolated within the surge window as no fault explains. Nobody
- * is isolated from then on until a person releases it.
+ * The latch trips when more nodes would be isolated within the surge window than independent faults explain.
+ * From then on no node is isolated until a person releases the latch.
  */
 #include "watch/budget/budget.h"
 #include "watch/budget/budget_inside.h"
@@ -39,8 +39,8 @@ static void propose_latch(struct watch *w)
                                                    .switched = {.name = "latch", .on = true}});
 }
 
-/* Isolations of leaders before count by when they were recorded; one that is of the future as one of now. Who
- * had to wait is still ill, and counted by this one. */
+/* Isolations by earlier leaders count from the time of their records; a time in the future counts as now. A
+ * node that had to wait is still ill, and this leader counts it. */
 void brake_load(struct watch *w, struct mono now)
 {
     const struct wall *at;
@@ -55,7 +55,7 @@ void brake_load(struct watch *w, struct mono now)
     }
 }
 
-/* Each node counts once for what is wrong with it, also when it has to wait. */
+/* Each node counts once for its present fault, even when it has to wait. */
 static void count_surge(struct watch *w, struct mono now, const struct member *m, struct wall since)
 {
     struct health_state *v = health_state_of(w, m);
@@ -76,15 +76,16 @@ static void count_surge(struct watch *w, struct mono now, const struct member *m
         return;
     CLEANUP_TEXT struct text t = {0};
     char window[32];
-    text_printf(&t, "%zu nodes would be isolated within %s: nobody is until a person lets go of the latch",
+    text_printf(&t,
+                "%zu nodes would be isolated within %s: none is isolated until a person releases the latch",
                 kept, span_human(p->limits.surge_window, window));
     w->surge->tripped = true;
     alarms_raise(&w->alarms, ALARM_SURGE, "", m->name, t.s, w->wall);
     propose_latch(w);
 }
 
-/* What was counted before a person let go counts no more. One that tripped under an earlier leader still
- * holds. */
+/* What was counted before a person released the latch counts no more. A latch that tripped under an earlier
+ * leader still holds. */
 static void follow_latch(struct watch *w)
 {
     const char *held = cluster_switch(w->cluster, "latch");
@@ -96,7 +97,7 @@ static void follow_latch(struct watch *w)
         alarms_raise(&w->alarms, ALARM_SURGE, "", "", held, w->wall);
     if (w->surge->latched && !held) {
         w->surge->n_surge = 0;
-        alarms_end(&w->alarms, ALARM_SURGE, "", "a person let go of the latch; nodes are isolated again");
+        alarms_end(&w->alarms, ALARM_SURGE, "", "a person released the latch; nodes are isolated again");
     }
     w->surge->latched = held != NULL;
 }
@@ -115,14 +116,14 @@ int brake_stopped(const struct watch *w, struct err *e)
     return 0;
 }
 
-/* Nobody but Fettle wants it out or works on it, and it may be that it is taken out. */
+/* Fettle acts on m, which is in service, and no person or maintenance window holds it. */
 static bool is_held_by_nobody(const struct watch *w, const struct member *m)
 {
     return acts_for(w, m) && m->admitted && !member_repair(m) && !repair_comes_up(w, m) && !person_holds(m) &&
            !window_of(w, m);
 }
 
-/* There is room for m among those that are out; it has it from now on. */
+/* There is room for m in the budgets, and m takes it from now on. */
 static bool take_room(struct watch *w, const struct member *m)
 {
     struct health_state *v = health_state_of(w, m);

@@ -14,13 +14,12 @@ typedef void budget_fn(void *arg, const struct budget *b);
 
 /* --- the budgets ------------------------------------------------------------------------------------- */
 
-/* What keeps nodes from being isolated: the budgets as they stand, those counted whose isolation is proposed
- * and not yet agreed. */
+/* The budgets as they stand. They count nodes whose isolation is proposed and not yet agreed. */
 void watch_each_budget(const struct watch *w, budget_fn *fn, void *arg);
 
 /* --- whether a node may be taken out now ------------------------------------------------------------- */
 
-/* The latch: tripped by a surge, until a person lets go (SWITCH "latch" off). */
+/* The latch is on: a surge tripped it, and no person has released it yet (SWITCH "latch" off). */
 bool watch_latched(const struct watch *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of the room. */
+/* Creates and ends the room's state. */
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
 #include "watch/conform/drifting_inside.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes of one fingerprint and one class are one kind: its fingerprint in the class, and how it differs
- * from the baseline and from a rollout, are reckoned once, however many nodes are of it. So judging a
- * node is a few comparisons, and an event costs the same in a cluster of any size.
+ * Kinds of nodes. Nodes with one fingerprint and one class are one kind. The fingerprint of a kind within its
+ * class, and its differences from the baseline and from a rollout, are computed once, however many nodes it
+ * has. So judging a node takes a few comparisons, and an event costs the same in a cluster of any size.
  *
- * A node is judged when something came in about it, and otherwise in the sweep: when its fingerprint
- * became stale, and when baselines, rollouts or classes changed (the epoch). Comparing lists is work of
- * which each tick has a share only; a node that finds none left keeps what was judged before and waits
- * for the next sweep. Nothing is proposed for it meanwhile.
+ * A node is judged when something about it came in, and otherwise in the sweep: when its fingerprint has
+ * become stale, and when baselines, rollouts or classes have changed (the epoch). Each tick has a limited
+ * share of work for comparing lists. A node for which nothing of the share is left keeps its last judgement
+ * and waits for the next sweep. Nothing is proposed for it meanwhile.
  *
- * What is proven (known.proof) follows from the fingerprint alone. What is shown follows from the
- * record, too: drift that was found before is there until the opposite is proven, whoever leads.
+ * The proof (known.proof) follows from the fingerprint alone. What is shown follows from the record, too:
+ * drift that was found before stays until the opposite is proven, under any leader.
  */
 #include "base/digest.h"
 #include "watch/conform/conform.h"
@@ -27,7 +27,7 @@
 
 enum {
     WORK_A_TICK = 4096,   /* components; about a millisecond */
-    PRESSING_WORK = 32768 /* beyond it, for sensitive nodes: work must not land on a drifted one */
+    PRESSING_WORK = 32768 /* extra work for sensitive nodes, because no work may land on a drifted one */
 };
 
 /* --- kinds ----------------------------------------------------------------------------------- */
@@ -69,7 +69,8 @@ static struct kind *kind_get(struct watch *w, const struct fingerprint *id, stru
     return k;
 }
 
-/* Puts what its BMCs tell beside what its nodes say, once both are known. False: there is no room for it. */
+/* Joins the components from the nodes and those from their BMCs, once both are known. False: there is no room
+ * for the list. */
 static bool kind_join(struct watch *w, struct kind *k)
 {
     struct listings *all = cluster_listings(w->cluster);
@@ -84,14 +85,14 @@ static bool kind_join(struct watch *w, struct kind *k)
     return true;
 }
 
-/* What the BMC of m tells, as it counts now; NULL: nothing. */
+/* The components that m's BMC gives, as they count now; NULL: none. */
 static struct listing *bmc_listing(const struct watch *w, const struct member *m)
 {
     bool is_mute = m->id < w->n && (w->conformity->known[m->id].flags & KNOWN_MUTE);
     return m->bmc && is_mute ? w->conformity->mute : m->bmc;
 }
 
-/* It is not m's any more: its class, or what its BMC tells, is another. */
+/* m needs another kind, because its class or its BMC's components changed. */
 static bool kind_is_old(const struct watch *w, const struct member *m, const struct kind *k)
 {
     return k->key.class != m->class || k->bmc != bmc_listing(w, m);
@@ -117,7 +118,8 @@ static bool may_work(const struct watch *w, bool must)
     return must || w->conformity->work_left > 0;
 }
 
-/* What counts of it in its class. False: not known yet, or work for another tick. */
+/* Computes the cohort of a kind in its class. False: its components are not known yet, or it is work for
+ * another tick. */
 static bool kind_reckon(struct watch *w, struct kind *k, bool must)
 {
     const struct classes *all = cluster_classes(w->cluster);
@@ -132,7 +134,7 @@ static bool kind_reckon(struct watch *w, struct kind *k, bool must)
     return true;
 }
 
-/* How a reckoned kind differs from a listing. NULL: work for another tick. */
+/* How a computed kind differs from a listing. NULL: it is work for another tick. */
 static const struct comparison *kind_versus(struct watch *w, struct kind *k, struct versus *v,
                                             const struct listing *other, bool must)
 {
@@ -187,7 +189,7 @@ struct proof_of {
     bool rolled;
 };
 
-/* What the components of a node that counts prove. False: work for another tick. */
+/* What the components of a node that counts prove. False: it is work for another tick. */
 static bool conformity_prove(struct watch *w, const struct member *m, const struct known *k, bool must,
                              struct proof_of *v)
 {
@@ -252,7 +254,7 @@ void conformity_judge(struct watch *w, struct mono now, struct member *m, bool m
     }
     conformity_settle(w, now, m, k, counted, &v);
     if (!counted && conformity_counts(w, now, k))
-        k->flags |= KNOWN_DIRTY; /* until the list is here */
+        k->flags |= KNOWN_DIRTY; /* until the list has arrived */
 }
 
 void conformity_touch(struct watch *w, const struct member *m)
@@ -265,7 +267,7 @@ bool conformity_look(struct watch *w, struct mono now, struct member *m, bool mu
     struct known *k = known_of(w, m);
     bool counted = (k->flags & KNOWN_COUNTS) != 0;
     if (k->epoch != w->conformity->epoch)
-        row_shortfall(w, m); /* what is specified may be something else, too */
+        row_shortfall(w, m); /* the specification may have changed, too */
     if ((k->flags & KNOWN_DIRTY) || k->epoch != w->conformity->epoch ||
         (k->kind && kind_is_old(w, m, k->kind)) || counted != conformity_counts(w, now, k))
         conformity_judge(w, now, m, must);
@@ -312,7 +314,7 @@ uint32_t conformity_cohort(const struct watch *w, const struct member *m)
     return known_if_met(w, m)->cohort;
 }
 
-/* Classes come and go with the configuration. */
+/* The alarms of a class; classes come and go with the configuration. */
 bool conformity_alarms(const struct watch *w, enum alarm_kind kind, const char *subject)
 {
     for (size_t i = 0; i < w->conformity->n_classes; i++) {
@@ -363,7 +365,7 @@ bool conformity_rolls(const struct watch *w, struct mono now, const struct membe
     return (w->conformity->known[m->id].flags & KNOWN_ROLLS) && c->rolls && now.ns < c->rolls_until.ns;
 }
 
-/* Marks whom the rollout of a class names. */
+/* Marks the nodes that the rollout of a class names. */
 static void mark_rollout(struct watch *w, uint16_t class, const struct rollout *r)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -398,7 +400,7 @@ static void note_class(struct watch *w, uint16_t class)
     mark_rollout(w, class, r);
 }
 
-/* What is remembered of a class goes by its name: numbers change with the file. */
+/* What is remembered of a class is found by its name, because numbers change with the file. */
 static void take_classes(struct watch *w)
 {
     const struct classes *all = cluster_classes(w->cluster);
@@ -408,7 +410,7 @@ static void take_classes(struct watch *w)
             if (strcmp(w->conformity->classes[j].name, all->list[i].name) == 0)
                 now[i] = w->conformity->classes[j];
         memcpy(now[i].name, all->list[i].name, strlen(all->list[i].name) + 1);
-        now[i].version = 0; /* baseline and rollout are noted anew by the next tick */
+        now[i].version = 0; /* the next tick notes the baseline and the rollout anew */
         now[i].rolls = now[i].suggested = false;
     }
     free(w->conformity->classes);
@@ -436,7 +438,7 @@ void conformity_tick(struct watch *w)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-/* What counts of each BMC that does not answer: one list for all of them. */
+/* What counts for each BMC that does not answer: one list for all of them. */
 static struct listing *mute_listing(struct listings *all)
 {
     struct components c = {0};

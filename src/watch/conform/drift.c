@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The drift response: which commands a node calls for by what is proven of it and what is agreed. What
- * follows from silence, from a restart, or from something unknown: nothing.
+ * The drift response: which commands a node needs, by what is proven about it and what is agreed. Nothing
+ * follows from silence, from a restart, or from something unknown.
  *
- * The brake: while more than a share of a class drifts at once, something happened to all of them (a
- * package that was pushed, a baseline that was accepted by mistake), and neither are they drained or
- * rebooted nor counted as down. Sensitive ones are drained all the same, which ends no running work.
+ * The brake: when more than a share of a class drifts at once, one event caused it (a package that was
+ * pushed, a baseline that was accepted by mistake). Then these nodes are neither drained nor rebooted, nor do
+ * they count as down. Sensitive nodes are drained all the same, because that ends no running work.
  */
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
@@ -25,24 +25,24 @@
 #include <string.h>
 
 enum {
-    SEEN_AT_ONCE = 4,     /* what a node is, is written down so often at once, and then after pauses */
-    PAUSE_S = 10,         /* the first one; each is twice as long as the one before, */
-    PAUSE_MAX_S = 1800,   /* up to this; */
-    FORGOTTEN_S = 3600,   /* and after a rest of an hour it is as if nothing had been */
-    SPENT_MAX = 15,       /* longer than the longest pause is long */
-    UPDATE_S = 600,       /* within a rollout, who is neither for so long is drifted */
-    OWN_TIME_MIN_S = 600, /* of the time within which drift is to be remedied, seen by this leader */
-    REBOOT_REST_S = 60    /* until a reboot that was proposed is proposed again */
+    SEEN_AT_ONCE = 4,     /* so many changes of a node are recorded at once; later ones after pauses */
+    PAUSE_S = 10,         /* the first pause; each is twice as long as the one before */
+    PAUSE_MAX_S = 1800,   /* the longest pause */
+    FORGOTTEN_S = 3600,   /* after a rest this long the counting begins anew */
+    SPENT_MAX = 15,       /* more than it takes to reach the longest pause */
+    UPDATE_S = 600,       /* a node of a rollout that matches neither listing for this long is drifted */
+    OWN_TIME_MIN_S = 600, /* the part of the time for remedying drift that this leader has to see itself */
+    REBOOT_REST_S = 60    /* until a proposed reboot is proposed again */
 };
 
-/* --- what a node calls for ------------------------------------------------------------------- */
+/* --- what a node needs ----------------------------------------------------------------------- */
 
 static bool drift_braked(const struct watch *w, const struct member *m)
 {
     return w->conformity->classes[m->class].alarm;
 }
 
-/* Nobody is kept from work under the brake, nor while somebody updates it, but who is sensitive. */
+/* Under the brake, and during an update, only sensitive nodes are kept from work. */
 bool drift_lacks_claim(const struct watch *w, struct mono now, const struct member *m)
 {
     return !member_held_by(m, CLAIM_DRIFT) &&
@@ -50,7 +50,8 @@ bool drift_lacks_claim(const struct watch *w, struct mono now, const struct memb
            (m->spec.sensitive || !(drift_braked(w, m) || conformity_rolls(w, now, m)));
 }
 
-/* An update goes package by package: within a rollout who is neither is drifted when it stays so. */
+/* An update goes package by package, so a node of a rollout that matches neither listing is drifted only when
+ * that lasts. */
 static bool drift_lasts(const struct watch *w, struct mono now, const struct member *m)
 {
     const struct drifting *s = drifting_find(w, m);
@@ -65,14 +66,14 @@ static int64_t pause_s(unsigned times)
     return s < PAUSE_MAX_S ? s : PAUSE_MAX_S;
 }
 
-/* Another record than what is proven now. */
+/* The record differs from what is proven now. */
 static bool drift_differs(const struct watch *w, const struct member *m, const struct drift *d)
 {
     const struct kind *k = w->conformity->known[m->id].kind;
     return !fingerprint_equal(&d->actual, &k->listing->id) || d->severity != k->base.result.worst;
 }
 
-/* Another one that does not wait: what a person did, and what is worse. */
+/* The difference does not wait: a person caused it, or the drift is worse. */
 static bool differs_much(const struct watch *w, const struct member *m, const struct drift *d)
 {
     const struct baseline *b = baseline_of(w, m);
@@ -92,7 +93,7 @@ static bool calls_seen(struct watch *w, struct mono now, const struct member *m)
     return !conformity_trifle(w, k->kind, m->seen);
 }
 
-/* Who is worked on is judged when that is over. */
+/* A node in a maintenance window is judged when the window is over. */
 static bool is_drifted(const struct watch *w, const struct member *m)
 {
     return w->conformity->known[m->id].proof == CONFORMANCE_DRIFTED && !window_of(w, m);
@@ -118,7 +119,7 @@ static bool calls_drift(struct watch *w, struct mono now, const struct member *m
     return drift_differs(w, m, d) && !(s->written && within(now, s->written_at, pause_s(s->rewrites)));
 }
 
-/* One that is held without a record was found drifted in a command that was cut off in its middle. */
+/* A node that is held without a record was found drifted by a command that was cut off in its middle. */
 static bool calls_restored(struct watch *w, struct mono now, const struct member *m)
 {
     const struct drift *d = drift_of(m);
@@ -151,7 +152,7 @@ static bool drained_for_drift(const struct member *m)
     return false;
 }
 
-/* -EAGAIN: what stands against it may pass, or is not known; -EBUSY: not for this drift on this boot. */
+/* -EAGAIN: the obstacle may pass, or is not known; -EBUSY: no restart for this drift on this boot. */
 static int may_restart(struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     const struct drift *d = drift_of(m);
@@ -163,7 +164,7 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, d && k->proof == CONFORMANCE_UNKNOWN ? -EAGAIN : -EBUSY,
                        "it is not proven that it is drifted now");
     if (k->kind->base.result.worst < SEVERITY_MAJOR || d->severity < SEVERITY_MAJOR)
-        return err_set(e, -EBUSY, "what drifted is minor");
+        return err_set(e, -EBUSY, "its drift is minor");
     if (strcmp(d->boot, o->boot) != 0 || d->state != DRIFT_OPEN)
         return err_set(e, -EBUSY, "it was booted since its drift was found");
     if (!drained_for_drift(m))
@@ -175,7 +176,8 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
         return rc;
     if (watch_work(w, m) != WORK_IDLE)
         return err_set(e, -EAGAIN, "%s",
-                       watch_work(w, m) == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
+                       watch_work(w, m) == WORK_BUSY ? "work runs on it"
+                                                     : "it is not known whether work runs on it");
     if (o->beat.liveness != LIVENESS_LIVE)
         return err_set(e, -EAGAIN, "it is not heard");
     if (drift_braked(w, m))
@@ -185,7 +187,7 @@ static int may_restart(struct watch *w, struct mono now, const struct member *m,
     return 0;
 }
 
-/* Reboots do not cure it. One that is wanted already is none too many. */
+/* Reboots do not cure it. A reboot that is already wanted does not count as too many. */
 static bool worn_out(struct watch *w, const struct member *m)
 {
     return cluster_reboots(m, w->wall) >= REBOOTS_A_WEEK_MAX &&
@@ -200,7 +202,7 @@ static int may_reboot(struct watch *w, struct mono now, const struct member *m, 
     return rc;
 }
 
-/* A person is told once of each drift. */
+/* A person is told once for each drift. */
 static void alarm_worn_out(struct watch *w, const struct member *m)
 {
     struct drifting *s = drifting_of(w, m);
@@ -275,8 +277,8 @@ void drift_create(struct watch *w)
 
 /* --- in the sweep ---------------------------------------------------------------------------- */
 
-/* For the brake: drift that is recorded and not known to be gone counts too, or a restart would
- * release it; who counts as down is accounted for. */
+/* For the brake: recorded drift that is not known to be gone counts too, because a restart would release the
+ * brake otherwise. A node that counts as down is accounted for already. */
 static void count_class(struct watch *w, struct mono now, const struct member *m)
 {
     struct class_state *c = &w->conformity->classes[m->class];
@@ -320,7 +322,7 @@ static void class_alarm(struct watch *w, enum alarm_kind kind, const struct clas
         alarms_end(&w->alarms, kind, subject.s, text);
 }
 
-/* Three at least: in a class of five, one drifted node is a fifth and no mass drift. */
+/* At least three: in a class of five, one drifted node is a fifth, and no mass drift. */
 static void judge_class(struct watch *w, struct class_state *c)
 {
     bool many = c->drifting >= 3 &&
@@ -342,7 +344,7 @@ static void judge_class(struct watch *w, struct class_state *c)
     text_fini(&t);
 }
 
-/* A rolling update that nobody ends is told once; a person decides what becomes of it. */
+/* A rolling update that nobody ends is announced once. A person decides about it. */
 static void judge_rollout(struct watch *w, struct class_state *c)
 {
     bool overrun = c->rolls && watch_awake(w, w->last_tick).ns >= c->rolls_until.ns;
@@ -351,7 +353,7 @@ static void judge_rollout(struct watch *w, struct class_state *c)
     c->overrun = overrun;
     struct text t = {0};
     text_printf(&t, "the rolling update of class \"%s\" is %s", c->name,
-                overrun ? "past its deadline: accept or revert it; who is neither is judged again"
+                overrun ? "past its deadline: accept or revert it; nodes that match neither are judged again"
                         : "not past its deadline any more");
     class_alarm(w, ALARM_ROLLOUT, c, overrun, t.s);
     text_fini(&t);

@@ -5,10 +5,11 @@
 #include "watch/view/view.h"
 
 /*
- * What follows from drift for what is agreed, and the alarm of too much drift. It has no state of its own.
+ * What follows from drift for the agreed state, and the alarm of too much drift. This part has no state of
+ * its own.
  */
 
-/* Its drift, which is proven, is to keep new work away, and no claim does so yet. */
+/* m's proven drift has to keep new work away, and no claim does that yet. */
 bool drift_lacks_claim(const struct watch *w, struct mono now, const struct member *m);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who says to be what, and the lists behind it. A list is asked for only when nobody has sent it yet,
- * one node at a time; what comes is hashed before anybody believes it. A node whose list did not hash
- * to its fingerprint has to show its list from then on, also of a fingerprint whose list is known,
- * until one is right. A sensitive node shows its list once to each leader: a claim to be what is known
- * already would be believed otherwise, and a new leader does not know who lied.
+ * Which fingerprint each node claims, and the lists behind the fingerprints. A list is asked for only while
+ * no node has sent it, from one node at a time. Each list is hashed before it is believed. A node whose list
+ * did not hash to its fingerprint has to show each list from then on, also for a fingerprint with a known
+ * list, until one is correct. A sensitive node shows its list once to each leader: otherwise its claim to
+ * match a known list would be believed, and a new leader does not know which nodes lied.
  */
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
@@ -21,7 +21,7 @@
 enum {
     ASK_AGAIN_S = 5,
     CHECKED_MAX = 8,
-    FULL_REST_S = 60,      /* nobody is asked for so long when lists find no room */
+    FULL_REST_S = 60,      /* no node is asked for this long when there is no room for lists */
     LOOK_A_CALL = 10000,   /* members that watch_wanted looks at */
     ASSEMBLY_IDLE_S = 30,  /* a list whose next part does not come is forgotten */
     ASSEMBLY_BYTES = 4096, /* an assembly itself, generously */
@@ -30,9 +30,9 @@ enum {
     PARTS_MAX = 4096
 };
 
-/* --- whom to ask ----------------------------------------------------------------------------- */
+/* --- which node to ask ----------------------------------------------------------------------- */
 
-/* Whose word is not enough: it shows its list although the list is known. */
+/* m's claim is not enough: m has to show its list although the list is known. */
 static bool has_to_show(const struct known *k, const struct member *m)
 {
     return (k->flags & KNOWN_LIES) || (m->spec.sensitive && !(k->flags & KNOWN_SHOWN));
@@ -43,7 +43,7 @@ static bool wants_list(const struct known *k, const struct member *m)
     return k->kind && (k->flags & KNOWN_VERIFIED) && (!k->kind->own->known || has_to_show(k, m));
 }
 
-/* Sensitive nodes being asked for what is known are few at a time: lists that nobody knows go before. */
+/* Only a few sensitive nodes are asked for known lists at a time, because unknown lists go first. */
 static bool may_check(const struct watch *w, struct mono now)
 {
     size_t n = 0;
@@ -53,9 +53,9 @@ static bool may_check(const struct watch *w, struct mono now)
     return n < CHECKED_MAX;
 }
 
-/* Marks that m is asked for its list. False when somebody was asked for the same a moment ago, or when
- * enough are being asked. One node has one question at a time, and one that lied keeps nobody from being
- * asked: who says much, or never answers, holds up no other. */
+/* Marks that m is asked for its list. False when a node was asked for the same list a moment ago, or when
+ * enough nodes are being asked. A node has one question at a time, and a question to a node that lied keeps
+ * no other node from being asked. So a node that talks much, or never answers, holds up no other node. */
 static bool gather_ask(struct watch *w, struct mono now, const struct member *m, const struct known *k)
 {
     struct ask *room = NULL, *own = NULL;
@@ -100,7 +100,7 @@ int watch_fingerprint(struct watch *w, struct mono now, struct member *m, const 
         return err_set(e, -EINVAL, "a fingerprint before the boot that it is of");
     struct mono at = watch_observed_at(w, now);
     struct known *k = known_of(w, m);
-    /* Who was asked for it already and says it again waits for its turn (watch_wanted). */
+    /* A node that was asked already and repeats its fingerprint waits for its turn (watch_wanted). */
     bool again = k->kind && (k->flags & KNOWN_VERIFIED) && fingerprint_equal(&k->kind->key.id, &id);
     conformity_set_kind(w, m, &id);
     k->verified_ds = watch_ds(w, at);
@@ -124,7 +124,8 @@ int watch_verified(struct watch *w, struct mono now, struct member *m, struct er
     return 0;
 }
 
-/* A node that lied is asked when it says something anew: it has been asked for this already. */
+/* A node that lied is asked only when it sends a new fingerprint, because it was asked for this one already.
+ */
 static bool may_be_asked(struct watch *w, const struct member *m)
 {
     const struct known *k = known_of(w, m);
@@ -132,7 +133,8 @@ static bool may_be_asked(struct watch *w, const struct member *m)
     return wants_list(k, m) && !(k->flags & KNOWN_LIES) && o->session && o->beat.liveness == LIVENESS_LIVE;
 }
 
-/* Asks those of so many members, from `first` on, that may be asked; only such whose turn it is, or any. */
+/* Looks at `looks` members, from `first` on, and asks those that may be asked: only those whose turn it is
+ * (in_turn), or any. */
 static void ask_some(struct watch *w, struct mono at, uint32_t first, size_t looks, bool in_turn,
                      watch_want_fn *fn, void *arg)
 {
@@ -146,7 +148,8 @@ static void ask_some(struct watch *w, struct mono at, uint32_t first, size_t loo
     }
 }
 
-/* The nodes of a kind are asked in turn: one that never answers holds up its kind for one question. */
+/* The nodes of a kind are asked in turn, so that a node that never answers holds up its kind for one
+ * question. */
 void watch_wanted(struct watch *w, struct mono now, watch_want_fn *fn, void *arg)
 {
     size_t n = cluster_count(w->cluster), looks = n < LOOK_A_CALL ? n : LOOK_A_CALL;
@@ -187,7 +190,7 @@ void gather_forget(struct watch *w, const struct member *m)
     assembly_drop(w, assembly_of(w, m));
 }
 
-/* The assembly to which a part belongs: a first part begins anew. */
+/* The assembly to which a part belongs. A first part begins a new one. */
 static int assembly_for(struct watch *w, const struct member *m, const struct fingerprint *id, uint64_t part,
                         uint64_t parts, struct assembly **out, struct err *e)
 {
@@ -208,7 +211,7 @@ static int assembly_for(struct watch *w, const struct member *m, const struct fi
     return 0;
 }
 
-/* The members of a COMPONENTS body that make the list. */
+/* Adds those members of a COMPONENTS body that make the list. */
 static int add_part(struct components *c, const json_t *body, struct err *e)
 {
     static const char *const members[] = {"components", "absent", "unknown"};
@@ -242,14 +245,14 @@ static int gather_lies(struct watch *w, struct mono now, struct member *m, struc
 {
     struct known *k = known_of(w, m);
     char hex[FINGERPRINT_HEX + 1], name[FINGERPRINT_SHORT_BYTES];
-    err_set(e, -EBADMSG, "what it sent as the components of %s hashes to something else",
+    err_set(e, -EBADMSG, "the components that it sent for %s hash to something else",
             fingerprint_format(&k->kind->key.id, hex));
     if (!(k->flags & KNOWN_LIES)) {
         struct text t = {0};
         k->flags |= KNOWN_LIES;
         text_printf(&t,
                     "it claims the fingerprint %s, and the components that it sent for it hash to "
-                    "another: nothing of it is believed until it has shown a list that is right",
+                    "another: none of them is believed until it has shown a correct list",
                     fingerprint_list(&k->kind->key.id, name));
         alarms_raise(&w->alarms, ALARM_FINGERPRINT, m->name, m->name, t.s, w->wall);
         text_fini(&t);
@@ -258,7 +261,7 @@ static int gather_lies(struct watch *w, struct mono now, struct member *m, struc
     return -EBADMSG;
 }
 
-/* What only a BMC tells is not a node's to say. */
+/* A node may not send components that only its BMC gives. */
 static int check_names(const struct components *c, struct err *e)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -268,7 +271,7 @@ static int check_names(const struct components *c, struct err *e)
     return 0;
 }
 
-/* The kind's list is this one from now on, or was: -EBADMSG when it hashes to something else. */
+/* Makes this list the kind's list, or checks that it is: -EBADMSG when it hashes to something else. */
 static int gather_prove(struct watch *w, const struct kind *k, const struct components *c, struct err *e)
 {
     if (!k->own->known)
@@ -324,7 +327,7 @@ int watch_components(struct watch *w, struct mono now, struct member *m, const j
     if (!k->kind || !fingerprint_equal(&k->kind->key.id, &id))
         return err_set(e, -ENOENT, "components of a fingerprint that is not the node's");
     if (k->kind->own->known && !has_to_show(k, m)) {
-        gather_forget(w, m); /* somebody else was faster */
+        gather_forget(w, m); /* another node was faster */
         return 0;
     }
     int rc = assembly_for(w, m, &id, part, parts, &a, e);

@@ -6,21 +6,21 @@
 #include "watch/view/view.h"
 
 /*
- * Fingerprints and components as they come in, and which node is asked for them. Its state is w->gather.
+ * Fingerprints and components as they come in, and which node is asked for them. The state is w->gather.
  */
 
 enum { ASKS_MAX = 80 };
 
-/* Somebody was asked for a list. */
+/* A question for a list. */
 struct ask {
     struct fingerprint id;
     uint32_t member;
     bool used;
-    bool check; /* the list is known; whether the node has it is asked */
+    bool check; /* the list is known; the question is whether the node has it */
     struct mono at;
 };
 
-/* A list of which not all parts are here. */
+/* A list whose parts have not all arrived. */
 struct assembly {
     uint32_t member;
     struct fingerprint id;
@@ -33,10 +33,10 @@ struct assembly {
 struct gather {
     struct ask asks[ASKS_MAX];
     struct assembly *assemblies;
-    size_t bytes;           /* of them */
+    size_t bytes;           /* of the assemblies */
     uint32_t cursor;        /* the member at which the next round of questions begins */
     bool wanting;           /* some list is not known */
-    struct mono full_until; /* no list is asked for before: there is no room */
+    struct mono full_until; /* until then no list is asked for, because there is no room */
 };
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Proposals: nodes that call for the same command in the same words are one group, gathered over a
- * sweep and proposed at its end to those for whom it is still so. Words are made once for a group;
- * finding them is work of which each tick has a share, and who finds no room waits for the next sweep.
+ * Proposals. Nodes that need the same command with the same details are one group. Groups are gathered over a
+ * sweep and proposed at its end, for the nodes that still need the command. The names in a command are made
+ * once for a group. Finding them is work, of which each tick has a share. A node without room waits for the
+ * next sweep.
  */
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
@@ -19,15 +20,15 @@
 
 enum {
     GROUPS_MAX = 256,         /* commands at the end of one sweep */
-    GROUPS_NEWS_MAX = 32,     /* what is news makes no other one when there are so many */
-    GROUPS_SENSITIVE = 64,    /* more of them, for sensitive nodes */
-    URGENT_WORK = 32768,      /* beyond its share, that a tick does for what is not; some 8 ms */
-    PROPOSED_NODES_MAX = 4096 /* with commands of a kind; who is left follows in the next sweep */
+    GROUPS_NEWS_MAX = 32,     /* above so many groups, news makes no new one */
+    GROUPS_SENSITIVE = 64,    /* additional groups for sensitive nodes */
+    URGENT_WORK = 32768,      /* work that a tick does for urgent groups beyond its share; some 8 ms */
+    PROPOSED_NODES_MAX = 4096 /* in the commands of one kind; the other nodes follow in the next sweep */
 };
 
-/* --- the words of a command ------------------------------------------------------------------ */
+/* --- the details of a command ---------------------------------------------------------------- */
 
-/* Names of what differs, worst first, at most 16. */
+/* Names of components that differ, worst first, at most 16. */
 struct naming {
     enum severity severity;
     uint32_t count, named;
@@ -48,7 +49,7 @@ static bool name_difference(void *arg, const struct difference *d)
     return true;
 }
 
-/* The names that the caller frees, and the number of all that differ. */
+/* Returns the names, which the caller frees, and the number of all components that differ. */
 static char *name_differences(struct watch *w, const struct kind *k, const struct listing *was,
                               uint32_t *count)
 {
@@ -136,8 +137,8 @@ static void group_drop(struct watch *w, struct group *g)
     free(g);
 }
 
-/* What is written down of a node that changes again and again is news, and leaves room for what
- * follows from drift that was found or is gone: a few who never rest must not keep that back. */
+/* A SEEN record of a node that changes again and again is news. It leaves room for what follows from drift
+ * that was found or is gone: a few nodes that never rest must not delay that. */
 static bool has_room(const struct watch *w, bool news, const struct member *m)
 {
     if (news)
@@ -147,7 +148,7 @@ static bool has_room(const struct watch *w, bool news, const struct member *m)
            w->conformity->work_left > (m->spec.sensitive ? 2 : 1) * -URGENT_WORK;
 }
 
-/* The next sweep begins with those who found no room in this one. */
+/* The next sweep begins with the news that found no room in this one. */
 static void leave_news(struct watch *w, uint32_t member)
 {
     if (member >= w->proposals->news_from && member < w->proposals->news_left)
@@ -183,7 +184,7 @@ void groups_add(struct watch *w, struct mono now, enum command_kind kind, const 
 
 /* --- the end of a sweep ---------------------------------------------------------------------- */
 
-/* Those of a group who call for the same still. */
+/* The nodes of a group that still need the command. */
 static void proposal_confirm(struct watch *w, struct mono now, const struct group *g, struct hostlist *nodes,
                              struct boot_id *boots)
 {
@@ -200,7 +201,7 @@ static void proposal_confirm(struct watch *w, struct mono now, const struct grou
     }
 }
 
-/* Of each kind of command for the same nodes one. */
+/* One alarm for each kind of command and the same nodes. */
 static void alarm_nodes(struct watch *w, enum command_kind kind, const struct hostlist *nodes,
                         const char *text)
 {
@@ -212,7 +213,7 @@ static void alarm_nodes(struct watch *w, enum command_kind kind, const struct ho
     alarms_raise(&w->alarms, ALARM_DRIFT, subject.s, folded, text, w->wall);
 }
 
-/* Whom a person is told of when the command is taken, and what. */
+/* Which nodes a person is told about when the command is taken, and the text. */
 static const char *proposal_alarming(struct watch *w, const struct group *g, const struct hostlist *nodes,
                                      struct hostlist *whom)
 {
@@ -244,7 +245,7 @@ static void proposal_proposed(struct watch *w, struct mono now, const struct gro
     }
 }
 
-/* As it is now: the alarm of this sweep holds for what it found, too. */
+/* Whether the brake holds now: the alarm of this sweep also counts for what the sweep found. */
 static bool is_braked(const struct watch *w, const struct group *g)
 {
     return g->key.rolls || w->conformity->classes[g->key.kind->key.class].alarm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is answered about a node's conformance, with the reasons in words. An answer is made from what
- * is so at this moment; the sweep may be a second behind.
+ * Answers about a node's conformance, with the reasons in words. An answer is computed from the present
+ * state; the sweep may be a second behind.
  */
 #include "watch/conform/conform.h"
 #include "watch/conform/conformity_inside.h"
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Judged at `now`, whatever it costs. */
+/* Judges m at `now`, at any cost. */
 static const struct known *known_now(struct watch *w, struct mono now, const struct member *m)
 {
     struct member *about = cluster_by_id(w->cluster, m->id);
@@ -30,7 +30,7 @@ enum { EXPLAINED_MAX = 3 };
 
 struct explaining {
     struct text *why;
-    bool unknown; /* what is unknown is told, else what differs */
+    bool unknown; /* explains what is unknown; else what differs */
     uint32_t n;
 };
 
@@ -76,9 +76,9 @@ static void explain_unproven(struct watch *w, struct mono now, const struct memb
 {
     char buf[32];
     if (!k->kind)
-        text_add(why, "it has not said its fingerprint since this controller began");
+        text_add(why, "it has not sent its fingerprint since this controller started");
     else if (k->flags & KNOWN_LIES)
-        text_add(why, "what it sent as its components does not hash to its fingerprint");
+        text_add(why, "the components that it sent do not hash to its fingerprint");
     else if (!(k->flags & KNOWN_VERIFIED))
         text_add(why, "its fingerprint has not been read since its last boot");
     else if (!conformity_fresh(w, now, k))
@@ -210,7 +210,7 @@ bool watch_drift_alarm(const struct watch *w, uint16_t class)
     return class < w->conformity->n_classes && w->conformity->classes[class].alarm;
 }
 
-/* --- before something is done with a node ---------------------------------------------------- */
+/* --- before a node becomes a baseline -------------------------------------------------------- */
 
 int watch_may_be_baseline(struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
@@ -228,8 +228,8 @@ int watch_may_be_baseline(struct watch *w, struct mono now, const struct member 
         return err_set(e, -EBUSY, "%s: %s", m->name, why.s);
     }
     if (m->seen != k->kind->listing) {
-        w->conformity->known[m->id].spent = 0; /* a person waits for it: no pause */
-        return err_set(e, -EBUSY, "%s changed a moment ago, and what it is now is being recorded", m->name);
+        w->conformity->known[m->id].spent = 0; /* a person waits for it, so there is no pause */
+        return err_set(e, -EBUSY, "%s changed a moment ago, and its new state is being recorded", m->name);
     }
     return 0;
 }

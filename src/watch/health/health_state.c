@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What checks say of each node. Of a check that is ok a byte and a moment are kept, of others what they
- * found. A result counts as long as the node is live, on the boot of which it is, and not older than its
- * check's own time allows: whoever asks gets unknown otherwise.
+ * The results of the checks of each node. For a check that is ok a byte and a moment are kept, for others
+ * also the findings. A result counts while the node is live, on the boot of the result, and not longer than
+ * the check's own time allows. Otherwise the answer is unknown.
  */
 #include "base/digest.h"
 #include "watch/health/health.h"
@@ -157,7 +157,7 @@ void said_forget(struct health_state *v, size_t i)
     saying_remove(v, i);
 }
 
-/* What was said before the records changed, in the places of their checks now. */
+/* Moves the results to the places that their checks have in the new records. */
 static void health_state_rearrange(struct watch *w, struct health_state *v, const size_t *place, size_t was)
 {
     uint8_t *said = mem_alloc(w->health_states->n_checks + 1);
@@ -221,7 +221,7 @@ void health_states_reconfigure(struct watch *w)
     for (size_t i = 0; i < was; i++) {
         place[i] = check_place(w, before[i]);
         if (place[i] != SIZE_MAX && w->health_states->rules[place[i]].sum != rules_before[i].sum)
-            place[i] = SIZE_MAX; /* what another record said is not said of this one */
+            place[i] = SIZE_MAX; /* a result of a changed record does not count for the new one */
         if (place[i] != SIZE_MAX)
             w->health_states->rules[place[i]].since = rules_before[i].since;
         free(before[i]);
@@ -293,7 +293,7 @@ enum result said_now(const struct watch *w, struct mono now, const struct member
     return was_said(v, i) && health_state_speaks(w, m, v) ? said_of(w, now, v, i) : RESULT_UNKNOWN;
 }
 
-/* What the kernel has said on this boot stays said: of it, how old it was when it was told counts. */
+/* A result from the kernel's log stays valid on this boot. Its age when it was told is what counts. */
 bool said_fresh(const struct watch *w, struct mono now, const struct health_state *v, size_t i)
 {
     const struct check *k = check_at(w, i);
@@ -305,7 +305,7 @@ bool said_fresh(const struct watch *w, struct mono now, const struct health_stat
     return mono_sub(at, said_looked(w, v, i)).ns <= (own > limit ? own : limit);
 }
 
-/* Something has to pass before it is in service. */
+/* The node has checks that must pass before it enters service. */
 static bool has_checks(const struct watch *w, const struct member *m)
 {
     for (size_t i = 0; i < check_count(w); i++)

@@ -6,18 +6,17 @@
 #include "watch/view/view.h"
 
 /*
- * What is known of each node's health: what checks said of it, and whether that counts. Its state is
- * w->health_states.
+ * The health of each node: the results of its checks, and whether they count. The state is w->health_states.
  */
 
-void saying_remove(struct health_state *v, size_t i); /* of this check, where there is one */
+void saying_remove(struct health_state *v, size_t i); /* removes the check's details, if it has any */
 struct health_states {
     struct health_state **of; /* by member id */
     size_t n;
-    char **names; /* of the checks, as of the records that the health states know */
+    char **names; /* of the checks, in the records that the health states know */
     struct check_rule *rules;
     size_t n_checks;
-    uint32_t generation; /* of the records */
+    uint32_t generation; /* of the records of checks */
 };
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast the nodes of a class are, as their benchmarks said it. Judged is by what is recorded, so that a
- * new leader judges as the one before it. What a node came to is written down within a minute, together with
- * what others came to: so many writes as there are classes and benchmarks, however many nodes there are. What
- * a leader could not write down any more is measured again in due time.
+ * How fast the nodes of a class are, by the results of their benchmarks. A result is compared with recorded
+ * results, so that a new leader judges like the one before. New results are written down within a minute,
+ * together: as many writes as there are classes and benchmarks, however many nodes there are. What a leader
+ * could not write down any more is measured again in due time.
  */
 #include "base/digest.h"
 #include "watch/health/health.h"
@@ -17,7 +17,8 @@
 
 enum { GATHER_S = 60 };
 
-/* Of what is measured: with another one, or other arguments, values say nothing about each other. */
+/* The digest of what is measured. Values of another benchmark, or with other arguments, cannot be compared.
+ */
 static uint64_t sum_of(const struct check *k)
 {
     const char *probe = probe_row(k->probe)->name;
@@ -38,7 +39,7 @@ static char *what_of(const struct measure *one, char out[static FLOOR_WHAT_BYTES
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-/* What the nodes that are of m's class now came to, but m itself. */
+/* The values of the other nodes that are now of m's class. */
 static size_t gather_others(const struct watch *w, const struct member *m, const struct floor *f,
                             const char *what, int64_t out[static FLOOR_NODES_MAX])
 {
@@ -55,7 +56,9 @@ static size_t gather_others(const struct watch *w, const struct member *m, const
 static void measure_check(const struct watch *w, const struct member *m, const struct check *k,
                           const struct floor *f, const struct measure *one, struct verdict *x)
 {
-    enum result r = k->severity < RESULT_DEGRADED ? k->severity : RESULT_DEGRADED; /* numbers are no proof */
+    enum result r = k->severity < RESULT_DEGRADED
+                        ? k->severity
+                        : RESULT_DEGRADED; /* numbers alone are no proof of a fatal fault */
     char what[FLOOR_WHAT_BYTES_MAX + 1];
     int64_t others[FLOOR_NODES_MAX];
     struct floor_verdict v;
@@ -87,7 +90,8 @@ static void news_clear(struct measured_news *news)
     news->n = 0;
 }
 
-/* What is to be written down for this check; NULL when there is too much. Values of another benchmark go. */
+/* The entry of this check to be written down; NULL when there are too many. Values of another benchmark are
+ * dropped. */
 static struct measured_news *news_of(struct watch *w, struct mono now, const char *class,
                                      const struct check *k)
 {
@@ -110,7 +114,7 @@ static struct measured_news *news_of(struct watch *w, struct mono now, const cha
     return news;
 }
 
-/* The node's place; NULL when there are too many. */
+/* The entry of the node; NULL when there are too many. */
 static struct floor_node *news_node(struct measured_news *news, const char *name)
 {
     for (size_t i = 0; i < news->n; i++)
@@ -156,7 +160,7 @@ void measure_judge(struct watch *w, struct mono now, const struct member *m, con
         measure_note(w, now, m, k, all, n);
 }
 
-/* What is not taken waits for the next sweep. */
+/* What the shell does not take waits for the next sweep. */
 void measures_end_sweep(struct watch *w)
 {
     struct measures *all = w->measures;

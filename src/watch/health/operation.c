@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is to be done to a node is an effect's record: it says how far it is, also to a watch that began in
- * between. What is begun is waited for and never proposed a second time.
+ * The operation on a node is an effect's record. The record has its state, also for a watch that began in the
+ * meantime. An operation that has begun is waited for and never proposed a second time.
  */
 #include "watch/health/health.h"
 #include "watch/view/facts.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    ASKED_S = 10,    /* a command of which nothing is heard for so long is taken as lost */
-    GIVEN_UP_S = 300 /* after its deadline: whoever carried it out would have said so by then */
+    ASKED_S = 10,    /* a command without an outcome for so long is taken as lost */
+    GIVEN_UP_S = 300 /* after the deadline: the agent or driver would have reported by then */
 };
 
 /* What checks came to in the present examination goes with the next one, so that a successor does not run
@@ -76,7 +76,7 @@ void health_propose(struct watch *w, struct mono now, const struct member *m, co
     struct command cmd = *says;
     struct health_state *v = health_state_of(w, m);
     hostlist_add(&one, m->name);
-    v->asked = true; /* before: it may be decided at once */
+    v->asked = true; /* set before the call, because the command may be decided at once */
     v->asked_at = now;
     cmd.nodes = &one;
     if (!w->sink.propose(w->sink.arg, &cmd))

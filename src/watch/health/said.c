@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the word of a check is taken over into what is known of its node. */
+/* How the result of a check is taken over into the health of its node. */
 #include "watch/health/health.h"
 #include "watch/health/health_state_inside.h"
 #include "watch/view/view.h"
@@ -36,7 +36,7 @@ void heard_keep(const struct verdict *v, struct heard *h)
         s->findings[i] = v->findings[i];
 }
 
-/* Takes over what was heard of one check. */
+/* Takes over the result of one check. */
 void heard_believe(struct watch *w, struct mono now, struct health_state *v, struct heard *h)
 {
     const struct saying *was = saying_find(v, h->place);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether somebody other than Fettle holds a node: a person's claim here, a maintenance window, or what the
- * scheduler says. It is the one question before anything destructive: a remedy, an examination, a
- * replacement, a reboot for drift, a trial. It does not keep a node from being isolated, which disturbs
- * nobody.
+ * Whether somebody other than Fettle holds a node: by a person's claim here, a maintenance window, or in the
+ * scheduler. Everything destructive asks this one question: a remedy, an examination, a replacement, a reboot
+ * for drift, a trial. Isolation does not ask it, because it disturbs nobody.
  *
- * What the scheduler said counts for a decision. Right before the node is acted on it has to have been read a
- * moment ago, the time in which this process stood still included; where it was not, the shell is asked to
- * read it (watch_unread), and the action waits. OpenCHAMI is read at that moment, once a minute, and more
- * often while a hold stands there. What a BMC locks is known from when it was asked last (bmc.c), and asked
- * again right before the BMC is to switch the power.
+ * A decision uses what the scheduler said last. Right before something is done to a node, the scheduler must
+ * have been read a moment ago; time in which this process stood still is included. Otherwise the shell is
+ * asked to read it (watch_unread), and the action waits. OpenCHAMI is read at that moment, once a minute, and
+ * more often while a hold stands there. Locks of a BMC are known from its last answer (bmc.c), and are read
+ * again right before the BMC switches the power.
  */
 #include "watch/hold/held_inside.h"
 #include "watch/hold/hold.h"
@@ -24,11 +23,12 @@
 
 enum {
     FRESH_S = 2,
-    HELD_AGAIN_S = 10, /* after which a hold in OpenCHAMI is asked for anew */
-    OCHAMI_SWEEPS = 60 /* a sweep takes a second: each node once in so many, the same share in each */
+    HELD_AGAIN_S = 10, /* after this time a hold in OpenCHAMI is read anew */
+    OCHAMI_SWEEPS =
+        60 /* a sweep takes a second: each node is read once in this many sweeps, an equal share in each */
 };
 
-/* Whether what is held there says anything of m. */
+/* Whether a hold in that system concerns m. */
 static bool held_applies(const struct watch *w, const struct member *m, enum elsewhere_where where)
 {
     return where != ELSEWHERE_OCHAMI || cluster_in_ochami(w->cluster, m);
@@ -125,9 +125,10 @@ int held_read_now(struct watch *w, struct mono now, const struct member *m, stru
     int rc = 0;
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {
         struct held_read *r = &o->elsewhere[k];
-        bool is_asked = k == ELSEWHERE_SLURM    ? o->scheduler
-                        : k == ELSEWHERE_OCHAMI ? held_applies(w, m, k)
-                                                : false; /* a BMC is, by whoever is about to switch it */
+        bool is_asked = k == ELSEWHERE_SLURM ? o->scheduler
+                        : k == ELSEWHERE_OCHAMI
+                            ? held_applies(w, m, k)
+                            : false; /* a BMC is asked by the code that is about to switch the power */
         if (!is_asked || (r->at.ns && within(now, r->at, FRESH_S)))
             continue;
         r->unread = w->held->unread = true;

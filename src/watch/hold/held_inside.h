@@ -5,11 +5,11 @@
 #include "watch/view/view.h"
 
 /*
- * Whether somebody other than Fettle holds a node. Its state is w->held.
+ * Whether somebody other than Fettle holds a node. The state is w->held.
  */
 
 struct held {
-    bool unread; /* of some node who holds it is to be read again */
+    bool unread; /* for some node the holds are to be read again */
 };
 
 #endif

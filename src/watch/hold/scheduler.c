@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the scheduler says of a node: what runs there, and whether it gives the node work. */
+/* What the scheduler says about a node: the work on it, and whether it gets new work. */
 #include "watch/hold/shell.h"
 #include "watch/view/observed.h"
 #include "watch/view/view.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is answered about the health of a node, and of whom more is to be heard before it can be.
+ * Answers about the health of a node, and which nodes have to report more before one can be given.
  */
 #include "health/service.h"
 #include "watch/health/health.h"
@@ -18,9 +18,9 @@
 #include <string.h>
 
 enum {
-    TELL_REST_S = 10,  /* between two requests to tell everything */
-    UNTOLD_SHARE = 10, /* so many calls look at every node that is well, */
-    UNTOLD_MIN = 100   /* but at this many in each */
+    TELL_REST_S = 10,  /* between two requests to report everything */
+    UNTOLD_SHARE = 10, /* so many calls look at every healthy node */
+    UNTOLD_MIN = 100   /* but at least at this many in each call */
 };
 
 const char *health_name(enum health h)
@@ -37,7 +37,7 @@ static enum health health_of_result(enum result r)
                                   : HEALTH_OK;
 }
 
-/* The worst that checks say that count, or that are only observed. */
+/* The worst result of the checks that count, or of those that are only observed (observe). */
 static enum result said_worst(const struct watch *w, struct mono now, const struct member *m, bool observe)
 {
     const struct health_state *v = health_state_find(w, m);
@@ -75,7 +75,7 @@ bool watch_incident_drains(const struct watch *w, const struct member *m, const 
            (drained == DRAINED_AT_ONCE || (drained == DRAINED_LASTING && lasted));
 }
 
-/* What makes a node ill: a check that says so now, or found it, and in which words. */
+/* What makes a node ill: the check that reports or has found the fault, and its words. */
 struct ground {
     const char *check;
     const char *device, *text; /* "" for none */
@@ -153,7 +153,7 @@ static void follow_say(const struct health_policy *p, enum result worst, const c
     }
 }
 
-/* Checks that are only observed, when nothing else is wrong. */
+/* Notes checks that are only observed, when nothing else is wrong. */
 static void note_observed(const struct watch *w, struct mono now, const struct member *m, struct fitness *f)
 {
     enum result worst = said_worst(w, now, m, true);
@@ -230,10 +230,10 @@ static void answer_say(const struct watch *w, struct mono now, const struct memb
     if (!own) {
         verdict_cannot(&out->verdict, RESULT_UNKNOWN, "%s",
                        !was_said(v, i)     ? waits ? "it waits for idle nodes to run it with"
-                                                   : "it has said nothing on this boot"
+                                                   : "it has not reported on this boot"
                        : !watch_live(w, m) ? "the node is not heard"
                        : s && s->blind     ? s->text
-                                           : "what it said is out of date");
+                                           : "its result is out of date");
         return;
     }
     out->verdict.result = r;
@@ -287,7 +287,7 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
             continue;
         if (missing++ < 8)
             text_printf(why, "%s%s %s", why->len ? ", " : "", k->name,
-                        doubts                ? "is to forget what was said before"
+                        doubts                ? "is to forget its earlier results"
                         : r != RESULT_UNKNOWN ? result_name(r)
                         : was_said(v, i)      ? "unknown"
                                               : "has said nothing");
@@ -297,7 +297,7 @@ bool watch_provisioned(const struct watch *w, struct mono now, const struct memb
     return !missing;
 }
 
-/* A node of which something is out of date, or waits for a look after its step began. */
+/* Whether a result of the node is out of date, or its step waits for a newer one. */
 static bool answer_untold(const struct watch *w, struct mono now, const struct member *m,
                           const struct health_state *v)
 {

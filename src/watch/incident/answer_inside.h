@@ -5,16 +5,15 @@
 #include "watch/view/view.h"
 
 /*
- * What is answered about the health of a node, and which nodes are asked to tell more. Its state is
- * w->answers.
+ * Answers about the health of a node, and which nodes are asked to report more. The state is w->answers.
  */
 
-/* m takes no new work for its health, as far as that is known (service.tbl). */
+/* m takes no new work because of its health, as far as that is known (service.tbl). */
 bool health_excludes(const struct watch *w, struct mono now, const struct member *m);
-/* Says in f what follows from m's health for new work, or would follow. */
+/* Notes in f what follows from m's health for new work, or would follow. */
 void health_fitness(const struct watch *w, struct mono now, const struct member *m, struct fitness *f);
 struct answers {
-    size_t untold_from; /* of the nodes that are well, the first that watch_untold looks at next */
+    size_t untold_from; /* the first of the healthy nodes that watch_untold looks at next */
 };
 
 #endif

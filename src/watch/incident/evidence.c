@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said of a node now, put together from its own checks, from the checks of other systems, from its
- * silence and from its boots; and what that means for a finding that is written down.
+ * What is known of a node's faults now, gathered from its own checks, from the checks of other systems, from
+ * its silence and from its boots; and what that means for a recorded finding.
  */
 #include "watch/health/health.h"
 #include "watch/incident/evidence_inside.h"
@@ -68,10 +68,10 @@ bool finding_gone(const struct watch *w, struct mono now, const struct member *m
         return outside_gone(w, now, m, check, f);
     size_t i = check_place(w, check);
     if (i == SIZE_MAX || (v && v->said && !(v->said[i] & SAID_ASSIGNED)))
-        return check_count(w) > 0; /* a person took the check away */
+        return check_count(w) > 0; /* a person removed the check */
     const struct repair *r = member_repair(m);
     if (r && r->step == STEP_PROVISION && !check_repeats(check_at(w, i)) && !was_said(v, i))
-        return true; /* examined no more: a person, or a new instance, answers for it */
+        return true; /* the examination is over: a person, or a new instance, answers for its findings */
     if (!v || said_now(w, now, m, i) < RESULT_OK)
         return false;
     const struct saying *s = saying_find(v, i);
@@ -81,7 +81,7 @@ bool finding_gone(const struct watch *w, struct mono now, const struct member *m
     return !s || !s->more;
 }
 
-/* The check says now, and freshly, that something is wrong. */
+/* The check reports a fault now, and its result is fresh. */
 static bool check_complains(const struct watch *w, struct mono now, const struct member *m, const char *check)
 {
     const struct health_state *v = health_state_find(w, m);
@@ -143,7 +143,8 @@ bool evidence_fresh(const struct watch *w, struct mono now, const struct member 
     return said_fresh(w, now, health_state_find(w, m), ev->place);
 }
 
-/* What the tables say of it; of others its probe says what can bring it about. */
+/* What the tables say about the finding. For a finding without a table entry, the probe says what can cause
+ * it. */
 struct meaning evidence_meaning(const struct watch *w, const struct evidence *ev)
 {
     struct meaning m;
@@ -167,7 +168,7 @@ bool incident_lost(const struct watch *w, struct mono now, const struct member *
     return lost;
 }
 
-/* What the kernel said of it may be over without another boot. */
+/* The finding of the kernel's log may end without another boot. */
 static bool is_cured_at_once(const struct watch *w, const struct evidence *ev)
 {
     return act_end(evidence_meaning(w, ev).act) != ACT_ENDS_BOOT;

@@ -6,16 +6,17 @@
 #include "watch/view/view.h"
 
 /*
- * What is said of a node now, by whomever, and what that means for a finding. It has no state of its own.
+ * What is known of a node's faults now, from any source, and what that means for a finding. This part has no
+ * state of its own.
  */
 
-/* One finding, as it is said now. */
+/* One finding, as it is reported now. */
 struct evidence {
     const struct check *check;
     const struct finding *f;
-    size_t place;                  /* of its record; */
+    size_t place;                  /* of the check's record */
     const struct outside *outside; /* or NULL */
-    size_t of; /* 1 + the place of the first that belongs to the same incident; 0: not yet known */
+    size_t of; /* 1 + the place of the first finding of the same incident; 0: not yet known */
 };
 
 struct evidence_list {
@@ -23,16 +24,17 @@ struct evidence_list {
     struct evidence *list;
 };
 
-/* All that is at least a warning. The list is the caller's, to free; what it points to is borrowed until
- * something else is said of m. */
+/* Gathers all findings that are a warning or worse. The caller frees the list. What it points to is borrowed
+ * until the next result about m. */
 void evidence_gather(const struct watch *w, struct mono now, const struct member *m,
                      struct evidence_list *out);
-/* The finding of this check is the same as that of the other one: of the same device, with the same code. */
+/* Whether two findings are the same: of the same check and device, with the same code. */
 bool evidence_is(const char *check, const struct finding *a, const char *other, const struct finding *b);
-/* Whether it was seen so lately that something which cannot be undone may follow. */
+/* Whether the finding was seen so lately that an action which cannot be undone may follow. */
 bool evidence_fresh(const struct watch *w, struct mono now, const struct member *m,
                     const struct evidence *ev);
-/* What the tables say of it; of a finding that is in none its probe says what can bring it about. */
+/* What the tables say about the finding. For a finding without a table entry, the probe says what can cause
+ * it. */
 struct meaning evidence_meaning(const struct watch *w, const struct evidence *ev);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether work may land on a node, from all that decides it: in words for people (watch_fitness), and without
- * words in a row for each node, for placing. A row is made anew when something of its node changes.
+ * Whether work may land on a node, from everything that decides it: in words for people (watch_fitness), and
+ * without words in a row for each node, for placing. A row is made anew when something about its node
+ * changes.
  */
 #include "watch/conform/conform.h"
 #include "watch/health/health.h"
@@ -17,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* Where the lifecycle does not say it. */
+/* The reason to pass a node over, where its lifecycle does not give one. */
 static enum place_pass pass_of(enum why w)
 {
     switch (w) {
@@ -45,7 +46,7 @@ static enum place_pass pass_of(enum why w)
     return PASS_NONE;
 }
 
-/* A node that nothing holds and that is in service; else what it is in. */
+/* The reason to pass a node over, by its claims and its lifecycle; else by `w`. */
 static enum place_pass pass_held(const struct member *m, const struct agreed *a, enum why w)
 {
     if (a->listed && (member_held_by(m, CLAIM_DRIFT) || member_held_by(m, CLAIM_OVERDUE)))
@@ -85,7 +86,7 @@ static enum why fitness_obstacle(const struct watch *w, const struct member *m, 
     return lifecycle_obstacle(&f);
 }
 
-/* What was repaired lately is likelier to fail than what was not. */
+/* A node that was repaired lately is likelier to fail. */
 static const struct span LATELY = {INT64_C(86400) * 1000000000};
 
 static bool was_repaired(const struct watch *w, const struct member *m)
@@ -94,7 +95,7 @@ static bool was_repaired(const struct watch *w, const struct member *m)
     return r && r->n_attempts > 0 && w->wall.ns - r->attempts[r->n_attempts - 1].at.ns < LATELY.ns;
 }
 
-/* By what it said last. Where nothing runs as far as is known, somebody left something behind. */
+/* By the last report. Where no work is known to run, something was left behind. */
 static bool is_cramped(const struct report *r)
 {
     enum { BUSY_PERCENT = 50, HOT_CELSIUS = 80 };

@@ -5,7 +5,7 @@
 #include "watch/view/view.h"
 
 /*
- * Whether work may land on a node. Its state is w->fitness.
+ * Whether work may land on a node. The state is w->fitness.
  */
 
 struct fitness_rows {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A person answers for what was found, or for some of it: what was seen by then does not stand against the
- * node any more. Its agent is told to look at everything anew, which judges checks of the machine, and to
- * forget it of the kernel's log, up to the line that it had told of; until that is done nothing that it says
- * of it there is believed, and afterwards it tells all anew.
+ * A person answers for all findings of a node, or for some: what was seen by then does not count against the
+ * node any more. Its agent is told to run all checks anew, which settles the checks of the machine. It is
+ * also told to forget these findings of the kernel's log, up to the line that it had reported. Until it has,
+ * its results from the log about these findings are not believed. Afterwards it reports everything anew.
  */
 #include "node/action.h"
 #include "watch/health/health.h"
@@ -47,7 +47,7 @@ bool forget_covers(const struct watch *w, const struct member *m, const struct c
     return v->word.ns != r->answer.at.ns || looked.ns < v->word_at.ns;
 }
 
-/* As kernel_log_forget takes it: a code, or where the person named it also the device. */
+/* Adds a word as kernel_log_forget takes it: a code, and the device too when the person named it. */
 static void add_word(const struct answer *a, const struct finding *f, struct text *words)
 {
     CLEANUP_TEXT struct text word = {0};
@@ -59,7 +59,7 @@ static void add_word(const struct answer *a, const struct finding *f, struct tex
         text_printf(words, "%s%s", words->len ? " " : "", word.s);
 }
 
-/* What its log has against it that the person answered for. */
+/* Collects the findings of the kernel's log that the person answered for. */
 static void collect_words(const struct watch *w, const struct member *m, const struct health_state *v,
                           struct text *words)
 {
@@ -73,7 +73,7 @@ static void collect_words(const struct watch *w, const struct member *m, const s
     }
 }
 
-/* It is over: what was said before is out of date. */
+/* The agent has forgotten: its earlier results from the log are out of date. */
 static void forget_end(struct watch *w, struct health_state *v, const struct repair *r)
 {
     for (size_t i = 0; v->said && i < check_count(w); i++)
@@ -83,7 +83,7 @@ static void forget_end(struct watch *w, struct health_state *v, const struct rep
     v->anew = ANEW_NOT;
 }
 
-/* Something that it says is what the person answered for, and its agent can look again, or forget it. */
+/* The node reports something that the person answered for, and the agent can look again or forget it. */
 static bool is_needed(const struct watch *w, const struct member *m, const struct health_state *v)
 {
     for (size_t i = 0; i < v->n_sayings; i++) {

@@ -5,15 +5,15 @@
 #include "watch/view/view.h"
 
 /*
- * What a person answered for, which the agent is to forget. Its state is in struct health_state: answered,
- * word.
+ * Findings that a person answered for and that the agent is to forget. The state is in struct health_state:
+ * answered, word.
  */
 
-/* What was found of m by a look at this moment is what a person answered for, and not judged anew since.
- * place: of the check; SIZE_MAX for others' checks. */
+/* A person answered for this finding of m, which was seen at this moment, and it was not judged anew since.
+ * place: of the check; SIZE_MAX for other systems' checks. */
 bool forget_covers(const struct watch *w, const struct member *m, const struct check *k,
                    const struct finding *f, size_t place, struct mono looked);
-/* What this check says of m is not believed meanwhile. */
+/* What this check says about m is not believed meanwhile. */
 bool forget_doubts(const struct watch *w, const struct member *m, size_t check);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Incidents: what checks say now is compared with what is written down, and the difference is proposed. So
- * nothing is lost when a proposal is, and a watch that begins anew goes on from the records.
+ * Incidents. What the checks say now is compared with the records, and the difference is proposed. So a lost
+ * proposal is made again, and a watch that begins anew continues from the records.
  *
- * Findings of checks that are only observed make incidents of their own: what nothing follows from must not
- * make anything follow by standing beside something else.
+ * Findings of checks that are only observed make incidents of their own. Nothing follows from them, so they
+ * must not change what follows from another finding.
  */
 #include "watch/incident/incident.h"
 #include "health/service.h"
@@ -24,7 +24,8 @@
 
 /* --- which incident it belongs to ------------------------------------------------------------- */
 
-/* The finding as the incident has it; NULL when it has it not, and there is room to write it down. */
+/* The finding as the incident has it. NULL when the incident does not have it, and a new entry may be
+ * written. */
 static const struct incident_finding *incident_held(const struct incident *i, const struct evidence *ev)
 {
     for (size_t k = 0; k < i->n; k++)
@@ -50,7 +51,7 @@ static const struct incident *incident_of(const struct watch *w, const struct ai
     return NULL;
 }
 
-/* Whether the record is to say more than it does. */
+/* Whether the record has to be extended. */
 static bool is_news(const struct incident *i, const struct evidence *ev, const char *boot)
 {
     const struct incident_finding *has = incident_held(i, ev);
@@ -65,25 +66,25 @@ static bool is_news(const struct incident *i, const struct evidence *ev, const c
 
 enum { RECORD_S = 60 };
 
-/* What one command about a node's incidents will say. */
+/* The content of one command about a node's incidents. */
 struct proposal {
     struct watch *w;
     struct mono now;
     const struct member *m;
     const struct ailment *ailment;
     struct evidence_list all;
-    struct incident_news *open; /* with findings of their own */
+    struct incident_news *open; /* the news own their findings */
     struct incident_end *close;
     struct findings_command says;
     struct text why;                 /* of the isolation */
-    const struct evidence *isolates; /* the worst for which the node is isolated; NULL: none */
-    enum result worst;               /* of the incidents for which it is */
-    struct wall since;               /* of the earliest of them */
-    const struct recur_row *recurs;  /* something of it came back; NULL: nothing, or nothing that matters */
+    const struct evidence *isolates; /* the worst evidence that isolates the node; NULL: none */
+    enum result worst;               /* of the incidents that isolate it */
+    struct wall since;               /* the start of the earliest of these incidents */
+    const struct recur_row *recurs;  /* the row of the recurrences that applies; NULL: none */
 };
 
-/* How often it was seen that is not written down. What stands until a remedy or a boot is one fault, however
- * often the kernel says it. */
+/* How often the finding was seen beyond the record. A finding that stands until a remedy or a boot is one
+ * fault, however often the kernel reports it. */
 static unsigned times_more(const struct proposal *p, const struct incident *known, const struct evidence *ev)
 {
     const char *boot = boot_of(p->w, p->m);
@@ -93,7 +94,7 @@ static unsigned times_more(const struct proposal *p, const struct incident *know
     return !has || strcmp(known->boot, boot) != 0 || has->f.result < ev->f->result;
 }
 
-/* It is written down: what is new at once, that it is seen again within a minute. */
+/* Whether the finding has to be recorded: a new finding at once, a repetition within a minute. */
 static bool is_due(const struct proposal *p, const struct incident *known, const struct evidence *ev)
 {
     const struct incident_finding *has = incident_finding(known, ev->check->name, ev->f);
@@ -102,7 +103,7 @@ static bool is_due(const struct proposal *p, const struct incident *known, const
     return has && times_more(p, known, ev) > 0 && p->w->wall.ns - has->at.ns >= span_s(RECORD_S).ns;
 }
 
-/* What is written down of it, as one more finding of n that an incident has. */
+/* Adds the finding to the n findings of an incident, as it is recorded. */
 static void add_finding(const struct proposal *p, const struct evidence *ev, struct finding_news **list,
                         size_t *n)
 {
@@ -126,7 +127,7 @@ static struct incident_news *add_news(struct proposal *p, const char *id, const 
     return out;
 }
 
-/* What the general rule makes of what belongs to the incident that begins at `first`. */
+/* What the general rule says about the evidence that belongs to the incident beginning at `first`. */
 static enum result incident_raised(const struct proposal *p, const struct incident *known, size_t first)
 {
     const struct evidence *head = &p->all.list[first];
@@ -145,7 +146,8 @@ static enum result incident_raised(const struct proposal *p, const struct incide
     return recur_raise(worst, worst == RESULT_WARN ? r.sum : r.grave);
 }
 
-/* What the table of recurrences says of the worst of what belongs to the incident that begins at `first`. */
+/* What the table of recurrences says about the worst evidence that belongs to the incident beginning at
+ * `first`. */
 static const struct recur_row *row_of(const struct proposal *p, const struct incident *known, size_t first)
 {
     const struct recur_row *worst = NULL;
@@ -161,8 +163,8 @@ static const struct recur_row *row_of(const struct proposal *p, const struct inc
     return worst;
 }
 
-/* A row that asks for less than the finding itself says nothing; but that it is the hardware is never taken
- * back. */
+/* A row that asks for less than the finding itself has no effect. The judgement that the hardware is at fault
+ * is never taken back. */
 static enum act act_with(const struct proposal *p, const struct incident *known, const struct recur_row *row,
                          const struct evidence *worst)
 {
@@ -172,8 +174,8 @@ static enum act act_with(const struct proposal *p, const struct incident *known,
     return row && row->act > own ? row->act : own;
 }
 
-/* The node is degraded for so long that it is drained: since the first of what is open and counts began, by
- * the watch's own time from when it saw that first. */
+/* The node has been degraded for so long that it is drained: since the start of its first incident that is
+ * open and counts, by the watch's own time since it first saw that incident. */
 static bool incident_lasts(const struct proposal *p)
 {
     struct health_state *v = health_state_of(p->w, p->m);
@@ -193,7 +195,8 @@ static bool incident_lasts(const struct proposal *p)
     return mono_sub(p->now, v->mild_from).ns >= p->w->policy.health.degraded_for.ns;
 }
 
-/* What was said before a remedy was carried out says nothing of what it left behind. */
+/* The result is from before a remedy was carried out, and says nothing about the state that the remedy left.
+ */
 static bool is_of_before(const struct proposal *p, const struct evidence *ev)
 {
     const struct repair *r = member_repairs(p->m);
@@ -206,7 +209,7 @@ static bool is_of_before(const struct proposal *p, const struct evidence *ev)
     return said_looked(p->w, health_state_find(p->w, p->m), ev->place).ns < done_ns;
 }
 
-/* Whether this evidence is enough to take the node out for an incident of this severity. */
+/* Whether this evidence suffices to take the node out for an incident of this severity. */
 static bool evidence_isolates(const struct proposal *p, const struct evidence *ev, enum result severity)
 {
     enum drained drained = service_of(severity, acts_for(p->w, p->m))->drained;
@@ -215,7 +218,7 @@ static bool evidence_isolates(const struct proposal *p, const struct evidence *e
          !(ev->f->result >= RESULT_DEGRADED && incident_lasts(p) && !is_of_before(p, ev))))
         return false;
     if (ev->f->result < RESULT_FATAL && severity > RESULT_FATAL)
-        return false; /* what is lost is another finding */
+        return false; /* another finding of the incident is the lost one */
     bool parts = severity == RESULT_LOST && !lost_is(p->w, ev->check->name);
     return parts || !shared_excuses(p->w, p->m, ev->check->name, ev->f);
 }
@@ -233,7 +236,8 @@ static void note_isolation(struct proposal *p, const struct evidence *ev, enum r
         p->since = since;
 }
 
-/* One that opens or goes on: what of the evidence from `first` on belongs to it. id NULL: a new one. */
+/* An incident that opens or goes on: adds the evidence from `first` on that belongs to it. known NULL: a new
+ * one. */
 static void add_open(struct proposal *p, const struct incident *known, size_t first)
 {
     const struct evidence *head = &p->all.list[first], *worst = head;
@@ -278,7 +282,7 @@ static void add_open(struct proposal *p, const struct incident *known, size_t fi
     out->findings = STEAL(findings);
 }
 
-/* What a lost node was lost by is written down before its incident is over. */
+/* Records how a lost node was lost, before its incident closes. */
 static void add_cause(struct proposal *p)
 {
     const struct incident *i = boot_unexplained(p->w, p->now, p->m);
@@ -334,7 +338,7 @@ static void add_isolation(struct proposal *p)
         p->says.isolate.surge = p->w->policy.health.limits.surge;
 }
 
-/* Nobody is told that it waits for room, nor counted, who does not want to be isolated any more. */
+/* A node that needs no isolation any more is neither counted nor announced as waiting for room. */
 static void note_calm(struct proposal *p)
 {
     struct health_state *v = health_state_of(p->w, p->m);
@@ -343,8 +347,8 @@ static void note_calm(struct proposal *p)
     v->counted = v->waits = false;
 }
 
-/* What comes and goes on one node fills no journal: after so many commits at once it is one in six seconds,
- * which then says all that changed meanwhile. */
+/* A finding that comes and goes must not fill the journal: after so many commits at once there is one in six
+ * seconds, which has everything that changed meanwhile. */
 static bool may_commit(struct health_state *v, struct mono now)
 {
     enum { COMMITS_AT_ONCE = 20, COMMIT_S = 6 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What it means when something comes back: the general rule and the table of health/recur.h, from what the
- * records have and what is said beyond them, so that a new leader finds the same.
+ * What the recurrence of a fault means: the general rule and the table of health/recur.h, applied to the
+ * records and to the present findings, so that a new leader comes to the same result.
  */
 #include "watch/incident/incident.h"
 #include "watch/incident/recur_inside.h"
@@ -11,7 +11,7 @@
 enum {
     RECUR_S = 30 * 86400,
     OFTEN_S = 7 * 86400,
-    OFTEN_TIMES = 5, /* so many that were fatal and went by themselves are a person's */
+    OFTEN_TIMES = 5, /* after so many fatal faults that went by themselves a person is needed */
     SEEN_MAX = (INCIDENTS_OPEN_MAX + INCIDENTS_PAST_MAX) * INCIDENT_FINDINGS_MAX
 };
 

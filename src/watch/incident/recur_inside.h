@@ -6,14 +6,14 @@
 #include "watch/view/view.h"
 
 /*
- * What it means that a fault comes back. It has no state of its own.
+ * What the recurrence of a fault means. This part has no state of its own.
  */
 
-/* What a table says of this finding with all that was found on m before; NULL: nothing. known: the open
- * incident that has it, or NULL. again: so often more than is written down. */
+/* The row of the table for this finding, in view of all findings on m before; NULL: none. known: the open
+ * incident that has the finding, or NULL. again: how often it was seen beyond the record. */
 const struct recur_row *recur_find(const struct member *m, const struct incident *known, const char *check,
                                    const struct finding *f, bool observe, struct wall now, unsigned again);
-/* How many incidents of this group there were within 30 days. */
+/* The number of incidents of this group within 30 days. */
 unsigned recur_count(const struct member *m, const char *group, bool observe, struct wall now);
 
 #endif

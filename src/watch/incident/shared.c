@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shared causes. Who has the same fault is one outbreak, once for the fault and once for the fault and the
- * device by name: a server that many mount has the same name everywhere. When enough of those that came
- * within the window share something (the device's name, a Group, a class), that is the cause of all of them:
- * nobody is isolated for it. It is over when few have it still, who are then ill by themselves.
+ * Shared causes. The nodes with the same fault are one outbreak: one for the fault, and one for the fault and
+ * the device's name, because a server that many nodes mount has the same name everywhere. When enough of the
+ * nodes that got the fault within the window share something (the device's name, a Group, a class), that is
+ * the cause for all of them, and no node is isolated for it. The cause is over when few nodes still have the
+ * fault; these are then ill by themselves.
  *
- * Those that were isolated before the others came are out already: they wait, and nothing is done to them.
+ * Nodes that were isolated before the others got the fault are out already. They wait, and nothing is done to
+ * them.
  *
- * A link that is down is a warning for minutes before it counts. Links of enough nodes that go down within
- * the window have one cause from then on, a switch or a cable between switches, whatever share of all they
- * are: links do not fail by chance so close together. Nobody is told of it before one of them counts.
+ * A link that is down is a warning for minutes before it counts. When enough nodes have links that go down
+ * within the window, these have one cause from then on (a switch, or a cable between switches), whatever
+ * their share of all nodes is, because links do not fail so close together by chance. It is not announced
+ * before one of the links counts.
  */
 #include "base/table.h"
 #include "health/argument.h"
@@ -26,7 +29,7 @@
 
 enum {
     SHARE_PERCENT = 5,
-    RETELL_S = 5 /* who has it is written down so often at most */,
+    RETELL_S = 5 /* the shortest time between two records of the nodes that have it */,
     OUTBREAK_KEY_MAX = FAULT_BYTES_MAX + FINDING_DEVICE_BYTES_MAX + 2
 };
 
@@ -44,14 +47,14 @@ struct cause {
     enum sharing sharing;
     unsigned number; /* of the Group or class */
     enum result severity;
-    bool dirty;       /* who has it is not as it was proposed last, */
-    struct mono told; /* and when that was */
+    bool dirty;       /* the nodes that have it have changed since the last proposal */
+    struct mono told; /* when it was last proposed */
     struct cause *next;
 };
 
 struct outbreak {
     char key[OUTBREAK_KEY_MAX];           /* the fault, or fault and device */
-    char check[CHECK_NAME_BYTES_MAX + 1]; /* that finds it; "" not known yet */
+    char check[CHECK_NAME_BYTES_MAX + 1]; /* the check that finds it; "" when it is not known yet */
     char fault[FAULT_BYTES_MAX + 1];
     struct finding f; /* device and code; the worst result */
     bool by_device;
@@ -114,14 +117,14 @@ void shared_destroy(struct watch *w)
     w->shared->runners = NULL;
 }
 
-/* --- who shares what -------------------------------------------------------------------------- */
+/* --- what the nodes share ---------------------------------------------------------------------------- */
 
 static bool shared_belongs(const struct member *m, enum sharing s, unsigned number)
 {
     return s == SHARING_DEVICE || (s == SHARING_GROUP ? m->spec.group == number : m->class == number);
 }
 
-/* Those that came within the window, as long as there is no cause; then all. */
+/* Counts the nodes that got the fault within the window, or all of them (all). */
 static unsigned count_carriers(const struct watch *w, struct mono now, const struct outbreak *o,
                                enum sharing s, unsigned number, bool all)
 {
@@ -133,7 +136,7 @@ static unsigned count_carriers(const struct watch *w, struct mono now, const str
     return n;
 }
 
-/* Whether it waits until what is down has been so for long enough, a warning meanwhile. */
+/* Whether the check has the argument Down: it gives a warning until a link has been down for long enough. */
 static bool is_of_links(const struct watch *w, const char *check)
 {
     size_t i = check_place(w, check);
@@ -232,7 +235,7 @@ static bool propose_cause(struct watch *w, const struct outbreak *o, const struc
 static void shared_declare(struct watch *w, struct outbreak *o, struct cause *c)
 {
     if (o->f.result < RESULT_DEGRADED)
-        return; /* the sweep does when one of them counts */
+        return; /* the sweep announces the cause when one of them counts */
     CLEANUP_FREE char *nodes = carriers_fold(w, o, c);
     c->severity = o->f.result;
     c->dirty = !propose_cause(w, o, c, nodes);
@@ -240,7 +243,7 @@ static void shared_declare(struct watch *w, struct outbreak *o, struct cause *c)
 
 /* --- as it comes ------------------------------------------------------------------------------ */
 
-/* Nodes on which the check could find it; of a Group, but with 0. */
+/* The number of nodes on which the check can find the fault, in a Group; group 0: in the cluster. */
 static unsigned runners_of(struct watch *w, const char *check, unsigned group)
 {
     size_t i = check_place(w, check);
@@ -296,7 +299,8 @@ static void shared_carry(struct watch *w, struct mono now, struct outbreak *o, c
     struct cause *of = cause_find(o, m);
     if (of)
         of->dirty = true;
-    else if (o->by_device || !shared_excuses(w, m, check, f)) /* the device's name says more */
+    else if (o->by_device ||
+             !shared_excuses(w, m, check, f)) /* unless the cause by the device's name explains it already */
         shared_consider(w, now, o, m);
 }
 
@@ -355,7 +359,9 @@ bool shared_holds(const struct watch *w, const struct member *m)
         n++;
         if (one->severity == RESULT_LOST && !lost_is(w, one->findings[0].check))
             return false;
-        enum result worst = one->findings[0].f.result; /* of one that recurrence raised a warning */
+        enum result worst =
+            one->findings[0]
+                .f.result; /* in an incident that recurrence raised, the worst finding may be a warning */
         enum result least = worst < RESULT_DEGRADED ? worst : RESULT_DEGRADED;
         for (size_t k = 0; k < one->n; k++)
             if (one->findings[k].f.result >= least &&
@@ -367,7 +373,7 @@ bool shared_holds(const struct watch *w, const struct member *m)
 
 /* --- what is over -------------------------------------------------------------------------------- */
 
-/* As a node's record has it: for an outbreak that is known from the records alone. */
+/* Learns the check from a node's record, for an outbreak that is known from the records alone. */
 static void learn_check(struct outbreak *o, const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -379,12 +385,12 @@ static void learn_check(struct outbreak *o, const struct member *m)
             }
 }
 
-/* Whether the node says that it has it no more. Of the fault alone: on no device. */
+/* Whether the node reports that the fault is over. An outbreak of the fault alone is over on all devices. */
 static bool shared_recovered(const struct watch *w, struct mono now, const struct outbreak *o,
                              const struct member *m)
 {
     if (!*o->check)
-        return true; /* no incident that is open on it has the fault */
+        return true; /* no open incident of the node has the fault */
     if (o->by_device)
         return finding_gone(w, now, m, o->check, &o->f);
     const struct health_state *v = health_state_find(w, m);
@@ -422,7 +428,7 @@ static void drop_recovered(struct watch *w, struct mono now, struct outbreak *o)
     }
 }
 
-/* True when it is over. */
+/* Returns true when the cause is over. */
 static bool cause_sweep(struct watch *w, struct mono now, struct outbreak *o, struct cause *c)
 {
     const struct shared_cause *is = cluster_shared(w->cluster, c->key);
@@ -451,7 +457,7 @@ struct loading {
     struct mono now;
 };
 
-/* "FAULT DEVICE", "FAULT group N" or "FAULT class NAME": what follows the fault is what they share. */
+/* "FAULT DEVICE", "FAULT group N" or "FAULT class NAME": the text after the fault is what the nodes share. */
 static struct cause *cause_parse(struct watch *w, const char *key, struct outbreak **out)
 {
     CLEANUP_FREE char *fault = mem_dup(key);
@@ -475,7 +481,7 @@ static struct cause *cause_parse(struct watch *w, const char *key, struct outbre
     return cause_add(w, *out, SHARING_DEVICE, 0);
 }
 
-/* A trial declared it, and whoever ran the trial says when it is over. */
+/* A trial declared the cause; the next trial decides when it is over. */
 static bool is_of_trial(const char *key)
 {
     return strncmp(key, SHARED_BY_TRIAL, strlen(SHARED_BY_TRIAL)) == 0;
@@ -544,7 +550,7 @@ void shared_end_sweep(struct watch *w)
             outbreak_drop(w, o);
     }
     shared_load(
-        w, now); /* what was proposed, and was over here before it was committed, has to be ended there */
+        w, now); /* a cause that was proposed and was over here before its commit has to be ended there */
     free(w->shared->runners);
     w->shared->runners = NULL;
 }

@@ -5,15 +5,15 @@
 #include "watch/view/view.h"
 
 /*
- * One cause of the same fault on many nodes. Its state is w->shared.
+ * One cause of the same fault on many nodes. The state is w->shared.
  */
 
-/* It has it for a cause that it shares with others. */
+/* m has the fault because of a shared cause. */
 bool shared_excuses(const struct watch *w, const struct member *m, const char *check,
                     const struct finding *f);
 struct shared {
     struct outbreak *outbreaks;
-    uint32_t *runners; /* by check: nodes that run it; NULL: to be counted */
+    uint32_t *runners; /* by check: the number of nodes that run it; NULL: to be counted */
 };
 
 #endif

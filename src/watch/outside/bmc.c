@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When a node's BMC is asked, and what its answer means for a node that is well: which firmware it tells by
- * Redfish, which joins what the node says of itself (conformity.c), and whether it locks the power, which is
- * a hold (held.c). What it means for a node that stays silent is lost.c.
+ * When a node's BMC is asked, and what its answer means for a healthy node: the firmware versions that it
+ * gives by Redfish join the node's own components (conformity.c), and a lock on the power is a hold (held.c).
+ * lost.c has what the answer means for a node that stays silent.
  *
- * A BMC is slow, and most have one processor for everything: it is asked once a day, each at its own time of
- * the day, and after its node booted; a few at once. One that does not answer is asked again in an hour. What
- * it told counts until it has not answered three times in a row: then that is unknown, which proves nothing.
- * What it tells is a record, written when it is something else, so that a controller that starts has not
- * forgotten it.
+ * A BMC is slow, and most have one processor for everything. So each BMC is asked once a day, at its own time
+ * of the day, and after its node booted; only a few are asked at once. A BMC that does not answer is asked
+ * again in an hour. Its last answer counts until it has not answered three times in a row. After that the
+ * answer is unknown, which proves nothing. Answers are records that are written when they change, so that
+ * they survive a restart of the controller.
  */
 #include "base/digest.h"
 #include "watch/conform/conform.h"
@@ -24,13 +24,13 @@
 
 enum {
     DAY_S = 86400,
-    FIRST_S = 3600, /* within which every BMC is asked of which there is no record */
-    AGAIN_S = 3600, /* one that did not answer */
-    LOCKED_S = 60,  /* one that locks the power */
-    TRIES = 3,      /* without an answer, then what it told is not known any more */
+    FIRST_S = 3600, /* within this time each BMC without a record is asked */
+    AGAIN_S = 3600, /* when a BMC that did not answer is asked again */
+    LOCKED_S = 60,  /* when a BMC that locks the power is asked again */
+    TRIES = 3,      /* after so many times without an answer the old answer counts as unknown */
     LOST_S = 300,   /* the shell has given up by then */
     ASKED_AT_ONCE = 16,
-    DUE_AT_ONCE = 8, /* of them, those for which nothing waits */
+    DUE_AT_ONCE = 8, /* the share of these for questions that nothing waits for */
     NEWS_A_SWEEP = 500
 };
 
@@ -42,7 +42,7 @@ static struct bmc_asking *asking_of(struct watch *w, const struct member *m)
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* The next moment that is this node's own among moments that come again each `period_s`. */
+/* The next of the moments that belong to this node and recur each `period_s`. */
 static uint32_t due_within(const struct watch *w, struct mono now, const struct member *m, uint32_t period_s)
 {
     uint32_t period_ds = 10 * period_s, now_ds = watch_ds(w, now);
@@ -55,7 +55,7 @@ static uint32_t due_in(const struct watch *w, struct mono now, uint32_t seconds)
     return watch_ds(w, now) + 10 * seconds;
 }
 
-/* One that is not on the boot on which it was put into service may have other firmware since. */
+/* A node on another boot than that of its admission may have new firmware. */
 void bmc_boot(struct watch *w, struct mono now, const struct member *m)
 {
     struct bmc_asking *b = asking_of(w, m);
@@ -133,7 +133,7 @@ static void noted_put(struct watch *w, const struct member *m, const struct comp
         components_add(&all->news[i].told, c->list[k].name, c->list[k].state, c->list[k].value, NULL);
 }
 
-/* Something else than is recorded; NULL: nothing any more. */
+/* Notes the firmware when it differs from the record. NULL: the BMC gives none any more. */
 static void note_firmware(struct watch *w, const struct member *m, const struct components *c)
 {
     if (!c && !m->bmc)
@@ -156,7 +156,7 @@ static void set_locked(struct watch *w, struct mono now, struct member *m, const
     watch_elsewhere(w, now, m, &is);
 }
 
-/* Some of it could not be read: that is asked for before a day is over. */
+/* Some of the answer could not be read, so the BMC is asked again before a day is over. */
 static bool is_partial(const struct components *c)
 {
     for (size_t i = 0; c && i < c->n; i++)
@@ -183,7 +183,7 @@ static void take_answer(struct watch *w, struct mono now, struct member *m, cons
     note_firmware(w, m, is->firmware);
 }
 
-/* What it locked is known for as long as what it told. */
+/* A lock remains known for as long as the last answer counts. */
 static void take_silence(struct watch *w, struct mono now, struct member *m)
 {
     struct bmc_asking *b = asking_of(w, m);
@@ -210,7 +210,7 @@ bool bmc_answered(struct watch *w, struct mono now, struct member *m, const stru
     return true;
 }
 
-/* The first ones are written down, or need not be any more. */
+/* Drops the first n entries: they are written down, or need not be any more. */
 static void noted_drop(struct watch *w, size_t n)
 {
     struct bmcs *all = w->bmcs;
@@ -223,7 +223,7 @@ static void noted_drop(struct watch *w, size_t n)
         free(STEAL(all->news));
 }
 
-/* What finds no room waits for the next sweep. */
+/* What the shell has no room for waits for the next sweep. */
 void bmcs_end_sweep(struct watch *w)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};

@@ -5,34 +5,34 @@
 #include "watch/view/view.h"
 
 /*
- * When each BMC is asked, and what its answer means for a node that is well. Its state is w->bmcs.
+ * When each BMC is asked, and what its answer means for a healthy node. The state is w->bmcs.
  */
 
-/* What is known of asking one node's BMC. */
+/* What is known about asking one node's BMC. */
 struct bmc_asking {
-    uint32_t due_ds; /* when it is asked next by itself, in tenths of seconds since the watch was made; 0: not
-                        set */
-    uint32_t asked_ds; /* when it was asked last, likewise */
-    uint8_t tries;     /* so often in a row it did not answer */
+    /* when its regular question is due, in tenths of seconds since the watch was made; 0: not set */
+    uint32_t due_ds;
+    uint32_t asked_ds; /* when it was last asked, likewise */
+    uint8_t tries;     /* how often in a row it did not answer */
     bool none;         /* there is nothing to ask */
-    bool wanted;       /* it is to be asked, */
-    bool urgent;       /* before those that are due, for something waits for it; */
-    bool asked;        /* or was, and has not answered yet */
-    bool mute;         /* what it told once is not known any more */
+    bool wanted;       /* it is to be asked */
+    bool urgent; /* it is to be asked before those that are due, because something waits for the answer */
+    bool asked;  /* it was asked and has not answered yet */
+    bool mute;   /* its last answer does not count any more */
 };
 
-/* Something waits for an answer of it. */
+/* Something waits for an answer of the BMC. */
 void bmc_want(struct watch *w, const struct member *m);
-bool bmc_is_asked(const struct watch *w, struct mono now, const struct member *m); /* or about to be */
+bool bmc_is_asked(const struct watch *w, struct mono now, const struct member *m); /* or is about to be */
 struct bmcs {
     struct bmc_asking *of; /* by member id */
-    bool wanted;           /* of some node the BMC is to be asked; */
-    unsigned asked;        /* so many were, and have not answered yet */
+    bool wanted;           /* some node's BMC is to be asked */
+    unsigned asked;        /* how many were asked and have not answered yet */
     size_t n_news;
     struct bmc_noted {
         const struct member *m;
-        struct components told; /* n 0: nothing any more */
-    } * news;                   /* that is to be written down */
+        struct components told; /* n 0: no firmware any more */
+    } * news;                   /* the answers to be written down */
 };
 
 #endif

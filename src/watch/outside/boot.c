@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Boots that nobody asked for. A node that comes up on another boot is held against all that may have asked
- * for it, between the moment at which it was heard last and now: a person who holds it, here or elsewhere, a
- * maintenance, Slurm that switched it off or reboots it, an operation of its repair, a reboot for drift, a
- * person's power command. Where nothing explains the boot, that is a finding of its own, node.boot, with the
- * cause that the node's own inventory gives (node/ended.h). It is a warning; that it comes back is raised by
- * the table of recurrence (health/recur.tbl) like any other finding.
+ * Boots that nobody asked for. When a node comes up on another boot, the watch looks for something that may
+ * have asked for it between the node's last heartbeat and now: a person who holds the node, here or
+ * elsewhere, a maintenance, Slurm when it powers the node off or reboots it, an operation of its repair, a
+ * reboot for drift, or a person's power command. A boot that nothing explains is a finding of its own,
+ * node.boot, with the cause from the node's own inventory (node/ended.h). It is a warning. The table of
+ * recurrence (health/recur.tbl) raises it, like any other finding, when it comes back.
  *
- * Many nodes that went together have a cause that none of them is: a rack whose power was cycled, a switch
- * of the cluster. They are told of, and blamed for nothing. That is seen by when they were heard last, so
- * that the first to come back counts like the last.
+ * Many nodes that went at the same time have a cause outside of each of them: the power of a rack was cycled,
+ * or a switch of the cluster failed. A notice names these nodes, and none of them is blamed. The last
+ * heartbeats decide about that, so that the first node to come back counts like the last.
  *
- * The boots that are accounted for stand in the records: that of service, of the repair, and of the finding.
+ * The records have the boots that are accounted for: those of service, of the repair, and of the finding.
  */
 #include "node/action.h"
 #include "watch/health/health.h"
@@ -27,8 +27,8 @@
 #include <string.h>
 
 enum {
-    INVENTORY_S = 30, /* so long the inventory is waited for, which says the cause */
-    SLACK_S = 60      /* between what explains a boot and the last heartbeat before it */
+    INVENTORY_S = 30, /* the maximum wait for the inventory, which has the cause */
+    SLACK_S = 60      /* between the explanation of a boot and the last heartbeat before it */
 };
 
 static char name[] = BOOT_CHECK;
@@ -49,7 +49,8 @@ void boot_drop(struct health_state *v)
     free(STEAL(v->booted));
 }
 
-/* A finding of a boot that is at least so bad: a fault of its own, or the cause that is told of another. */
+/* A finding about a boot that is at least this bad: a fault by itself, or the cause noted for another fault.
+ */
 static const struct incident_finding *boot_in(const struct incident *i, enum result least)
 {
     for (size_t k = 0; k < i->n; k++)
@@ -58,7 +59,7 @@ static const struct incident_finding *boot_in(const struct incident *i, enum res
     return NULL;
 }
 
-/* That it was on this boot is recorded as a fault. */
+/* The incident records this boot as a fault. */
 static bool is_fault_of(const struct incident *i, const char *boot)
 {
     return boot_in(i, RESULT_WARN) && strcmp(i->boot, boot) == 0;
@@ -66,21 +67,21 @@ static bool is_fault_of(const struct incident *i, const char *boot)
 
 /* --- whether it was asked for ----------------------------------------------------------------- */
 
-/* It is done to the node, and may end in a boot. */
+/* The operation acts on the node and may end in a boot. */
 static bool run_may_boot(const char *run)
 {
     enum action_effect effect = action_of(run).effect;
     return effect != ACTION_ASKS && effect != ACTION_ENDS;
 }
 
-/* On which boot it was done; "": nothing was. Records of before do not say it: then it counts as done on the
- * boot on which the node was put into service. */
+/* The boot on which the attempt was made; "": nothing was done. Old records do not have it: then the attempt
+ * counts as made on the boot of admission. */
 static const char *attempt_boot(const struct member *m, const struct attempt_record *a)
 {
     return !a->ended.ns ? "" : *a->boot || a->verdict == '0' ? a->boot : m->boot;
 }
 
-/* Something of this repair was done to the node, and it was not on another boot since. */
+/* This repair has acted on the node, which was on no other boot since. */
 static bool was_operated_on(const struct watch *w, const struct member *m)
 {
     const struct repair *r = member_treated(m);
@@ -102,7 +103,7 @@ static bool is_explained(const struct watch *w, const struct member *m)
            cluster_reboot_wanted(m, boot_of(w, m));
 }
 
-/* The records know of it. */
+/* The records have this boot already. */
 static bool is_accounted(const struct member *m, const char *boot)
 {
     const struct ailment *a = member_ailment(m);
@@ -127,7 +128,8 @@ void boot_opened(struct watch *w, struct mono now, const struct member *m, const
         o->came.excused = now;
 }
 
-/* A snapshot of a virtual machine was put back: it runs on from before it was heard last. */
+/* A snapshot of a virtual machine was restored: the machine continues from a time before its last heartbeat.
+ */
 static bool is_older(const struct observed *o)
 {
     int64_t began_ns = o->uptime_at.ns - span_s((int64_t)o->uptime_s).ns;
@@ -139,7 +141,7 @@ static bool is_excused(const struct observed *o)
     return o->came.excused.ns && o->came.excused.ns + span_s(SLACK_S).ns >= o->came.left.ns;
 }
 
-/* When it went: on the boot before, or just now. */
+/* When the node went: its last heartbeat on the boot before, or the latest one. */
 static struct wall left_of(const struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
@@ -151,7 +153,7 @@ static bool is_near(const struct member *a, const struct member *b)
     return a->class == b->class || (a->spec.group && a->spec.group == b->spec.group);
 }
 
-/* As many as are a shared cause, m among them, went at about the same time. */
+/* As many nodes as make a shared cause, including m, went at about the same time. */
 static bool went_with_many(const struct watch *w, const struct member *m)
 {
     unsigned n = 0, many = w->policy.health.shared;
@@ -212,7 +214,7 @@ static void boot_judge(struct watch *w, const struct member *m)
     w->sink.notice(w->sink.arg, BOOT_CHECK, m->name, t.s);
 }
 
-/* What was found is in the records by now. */
+/* The finding is in the records by now. */
 static bool is_recorded(const struct watch *w, const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -234,7 +236,7 @@ void boot_look(struct watch *w, struct mono now, const struct member *m)
         return;
     o->came.awaits = false;
     boot_judge(w, m);
-    o->came.excused = (struct mono){0}; /* that was the boot */
+    o->came.excused = (struct mono){0}; /* it explains only this boot */
 }
 
 const struct finding *boot_finding(const struct watch *w, const struct member *m)
@@ -272,8 +274,8 @@ static const struct incident *incident_with(const struct member *m, const struct
     return NULL;
 }
 
-/* Since it was found, a remedy that may help it was carried out in this repair; or nothing was, and a person
- * had the node come back. */
+/* Since the finding, this repair has carried out a remedy that may help; or it has done nothing, and a person
+ * returned the node. */
 static bool is_treated(const struct watch *w, const struct member *m, const struct incident_finding *f)
 {
     const struct remedies *all = w->policy.health.remedies;
@@ -288,7 +290,7 @@ static bool is_treated(const struct watch *w, const struct member *m, const stru
     return person;
 }
 
-/* One that keeps the node in a repair is over by a remedy or a person's word; any other by time. */
+/* A finding that keeps the node in a repair ends by a remedy or a person's word. Any other ends by time. */
 bool boot_gone(const struct watch *w, const struct member *m, const struct finding *f)
 {
     const struct incident_finding *x = NULL;

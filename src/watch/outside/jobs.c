@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose jobs run on a node that is ill. The people whom it costs their work are to be known to whoever sees
- * to the node, also when the jobs have ended: so they are noted in the incidents. A node that is drained is
- * given no more work, so what was read once is mostly all; one that stays in service is read anew each
- * minute.
+ * The jobs on a node that is ill. The administrator who repairs the node needs to know whose work the fault
+ * costs, also when the jobs have ended, so the jobs are noted in the incidents. A drained node gets no more
+ * work, so reading it once is mostly enough. A node that stays in service is read again each minute.
  */
 #include "watch/budget/budget.h"
 #include "watch/health/health.h"
@@ -27,7 +26,7 @@ void watch_jobless(struct watch *w, struct mono now, tell_fn *fn, void *arg)
     }
 }
 
-/* An incident that is open does not have it yet. */
+/* Some open incident does not have this job yet. */
 static bool is_news(const struct member *m, const char *job)
 {
     const struct ailment *a = member_ailment(m);
@@ -45,7 +44,7 @@ void watch_jobs(struct watch *w, struct mono now, struct member *m, const struct
     struct command cmd = {.kind = COMMAND_FINDINGS, .findings = {.jobs = news}};
     struct findings_command *says = &cmd.findings;
     if (health_asked(v, now))
-        return; /* it is read again */
+        return; /* the node is read again later */
     v->jobs_at = now;
     memcpy(says->boot, watch_of(w, m)->boot, sizeof says->boot);
     for (size_t i = 0; i < n && says->n_jobs < INCIDENT_JOBS_MAX; i++)

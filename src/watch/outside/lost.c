@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes that stay silent. A node that is silent for LostAfter is looked at from outside: its BMC is asked,
- * and what Slurm and the node's neighbours say is held against it. When the BMC answered, or did not answer
- * several times, the node is lost: a finding of its own, node.lost, which goes the way of every finding.
+ * Nodes that stay silent. A node that is silent for LostAfter is examined from outside: its BMC is asked, and
+ * its answer is compared with what Slurm says and with the node's neighbours. When the BMC answered, or did
+ * not answer several times, the node is lost. That is a finding of its own, node.lost, which is handled like
+ * every other finding.
  *
  * A silent agent proves little. Nothing is done to the node while something else may explain the silence
- * (many are silent, its neighbours are, its slurmd answers), or while its BMC does not answer. When that
- * lasts as long again as LostAfter, the node is for a person.
+ * (many nodes are silent, its neighbours are, its slurmd answers), or while its BMC does not answer. When
+ * that lasts for another LostAfter, the node needs a person.
  */
 #include "node/action.h"
 #include "watch/health/health.h"
@@ -27,17 +28,17 @@
 
 enum {
     ASK_AGAIN_S = 5,
-    ASK_TRIES = 3,      /* without an answer, then the node is lost all the same */
-    LAST_BYTES_MAX = 60 /* of what the node said last */
+    ASK_TRIES = 3,      /* after so many times without an answer the node is lost all the same */
+    LAST_BYTES_MAX = 60 /* of the last finding of the node */
 };
 
-/* What is known of a silent node from outside. */
+/* What is known about a silent node from outside. */
 struct absence {
     bool declared;
-    struct finding f;  /* when it is */
-    unsigned tries;    /* so often in a row without an answer */
-    bool answered, on; /* as it said last, */
-    struct mono at;    /* then; ns 0: it was not asked yet */
+    struct finding f;  /* valid when declared */
+    unsigned tries;    /* how often in a row the BMC did not answer */
+    bool answered, on; /* the last answer of the BMC */
+    struct mono at;    /* when it answered; ns 0: it was not asked yet */
     char *text, *watchdog;
 };
 
@@ -85,8 +86,9 @@ static struct span silence_of(const struct watch *w, struct mono now, const stru
     return mono_sub(now, heard.ns > calm.ns ? heard : calm);
 }
 
-/* It is to be back after Takes by then. A node that hangs as it goes down says no more about it, and its BMC
- * can still be asked. What a BMC did is waited for: to do that again is no other way. */
+/* The node should be back by now, after the remedy's Takes. A node that hangs as it goes down does not report
+ * that, but its BMC can still be asked. After an action of the BMC the wait goes on, because repeating that
+ * action is no alternative. */
 static bool is_back_late(const struct watch *w, struct mono now, const struct member *m,
                          const struct operation *o)
 {
@@ -95,7 +97,7 @@ static bool is_back_late(const struct watch *w, struct mono now, const struct me
     return action_of(o->run).kind == ACTION_REBOOT && remedy && silence_of(w, now, m).ns >= remedy->takes.ns;
 }
 
-/* What boots the node is under way: its silence is expected. */
+/* An operation that boots the node is under way, so its silence is expected. */
 static bool is_expected(struct watch *w, struct mono now, const struct member *m)
 {
     struct operation o;
@@ -107,7 +109,7 @@ static bool is_expected(struct watch *w, struct mono now, const struct member *m
     return is;
 }
 
-/* It is silent past the setting, its silence is written down, and nobody expects it. */
+/* The node is silent for longer than the setting, its silence is recorded, and nothing explains it. */
 static bool is_absent(struct watch *w, struct mono now, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
@@ -122,8 +124,8 @@ struct neighbours {
     unsigned all, silent;
 };
 
-/* Those of its Group, and those behind its collector. One that fell silent long before or after says nothing.
- */
+/* The nodes of its Group, and those behind its collector. A node that fell silent long before or after m does
+ * not count. */
 static struct neighbours neighbours_of(const struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
@@ -150,8 +152,8 @@ static bool are_silent(struct neighbours n)
     return n.all >= 2 && n.silent * 2 >= n.all;
 }
 
-/* On a boot on which it was not put into service it was given no work, and what ran before ended with that
- * boot: that the agent has said nothing of its work yet is no reason to wait for some. */
+/* A node on another boot than that of its admission was given no work there, and its earlier work ended with
+ * the boot. So an agent that has not reported its work yet is no reason to wait for work. */
 enum work lost_work(const struct watch *w, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
@@ -175,14 +177,14 @@ static bool is_fresh(const struct watch *w, struct mono now, const struct absenc
     return a->at.ns && a->at.ns >= w->resumed.ns && mono_sub(now, a->at).ns <= w->policy.health.fresh.ns;
 }
 
-/* Something may follow from what its BMC says. */
+/* Something may follow from an answer of the BMC. */
 static bool needs_bmc(const struct watch *w, const struct member *m, const struct absence *a)
 {
     const struct repair *r = member_repair(m);
     return !a->declared || (r ? r->approval != APPROVAL_WANTED : acts_for(w, m));
 }
 
-/* An answer is asked for anew before it is out of date. */
+/* Asks the BMC again before its answer is out of date. */
 static void want_bmc(struct watch *w, struct mono now, const struct member *m, struct absence *a)
 {
     int64_t rest_s = a->answered ? w->policy.health.fresh.ns / span_s(4).ns : ASK_AGAIN_S;
@@ -235,7 +237,7 @@ static void say_slurm(const struct observed *o, struct text *t)
         text_add(t, "; Slurm says that work runs there");
 }
 
-/* The worst that it said while it was heard. */
+/* Adds the worst finding of the node's last results. */
 static void say_last(const struct watch *w, const struct health_state *v, struct text *t)
 {
     const struct saying *last = NULL;
@@ -263,7 +265,7 @@ static void lost_describe(const struct watch *w, struct mono now, const struct m
     say_bmc(a, t);
     say_slurm(watch_observed(w, m), t);
     if (n.all)
-        text_printf(t, "; of %u neighbours %u are silent", n.all, n.silent);
+        text_printf(t, "; %u of %u neighbours are silent", n.silent, n.all);
     say_last(w, health_state_find(w, m), t);
     if (a->answered && *a->text)
         text_printf(t, "; the BMC's log ends with: %s", a->text);
@@ -281,7 +283,7 @@ static void lost_declare(struct watch *w, struct mono now, const struct member *
     w->sink.notice(w->sink.arg, LOST_CHECK, m->name, t.s);
 }
 
-/* One that is heard is not lost, and was not asked about: when it is late again, it is as at first. */
+/* A node that is heard is not lost, and its absence is forgotten: when it is late again, all begins anew. */
 void lost_look(struct watch *w, struct mono now, const struct member *m)
 {
     if (watch_live(w, m) && absence_of(w, m))
@@ -298,7 +300,7 @@ void lost_look(struct watch *w, struct mono now, const struct member *m)
 
 /* --- what follows ----------------------------------------------------------------------------- */
 
-/* In this repair, so that where its power is may be Fettle's own doing. */
+/* This repair has acted on the node, so Fettle itself may have switched its power off. */
 static bool was_tried(const struct member *m)
 {
     const struct repair *r = member_repair(m);
@@ -317,7 +319,7 @@ int lost_check(const struct watch *w, struct mono now, const struct member *m, s
         return err_set(e, -EAGAIN, "it is not heard, and neither are many others");
     if (watch_observed(w, m)->slurmd == SLURMD_ANSWERS)
         return err_set(e, -EAGAIN, "its agent is not heard, but its slurmd answers");
-    const struct neighbours n = neighbours_of(w, m); /* a walk over all nodes */
+    const struct neighbours n = neighbours_of(w, m); /* this walks over all nodes */
     if (are_silent(n))
         return err_set(e, -EAGAIN, "it is not heard, and neither are %u of its %u neighbours", n.silent,
                        n.all);
@@ -340,7 +342,7 @@ bool lost_lasts(const struct watch *w, struct mono now, const struct member *m)
     return silence_of(w, now, m).ns >= 2 * w->policy.health.lost_after.ns;
 }
 
-/* Nothing could be tested, and as soon as it was out of the queue it would be lost again. */
+/* The node could not be tested, and would be lost again as soon as it left the work queue. */
 int watch_may_resolve(const struct watch *w, struct mono now, const struct member *m, struct err *e)
 {
     const struct repair *r = member_repair(m);

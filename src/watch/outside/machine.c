@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which machine answers by a name. What tells it from another is written down when it is known, for all nodes
- * of a sweep at once; that another one has the name is a command of its own, with all that follows.
+ * Which machine has a node's name. The machine's identifier is written down when it is known, for all nodes
+ * of a sweep at once. Another machine under the name is a command of its own, with consequences.
  *
- * An inventory counts that is of the open session alone: what the machine before had said is known until the
- * new one has said something else. A change within a replacement of Fettle's own is that replacement. Two
- * machines that answer by one name in turn would change it again and again: that is said, and not followed.
+ * Only an inventory of the open session counts, because the earlier inventory remains until the new machine
+ * has sent its own. A change during a replacement by Fettle is that replacement. Two machines that use one
+ * name in turn would change the record again and again: that is announced and not followed.
  *
- * As long as it is not known that the machine which answers is the one of the record, nothing is done to it,
- * and it does not return: what stands in the record is not of it.
+ * While it is not known that the machine which answers is the recorded one, nothing is done to it and it does
+ * not return, because the records are not about it.
  */
 #include "node/action.h"
 #include "watch/budget/budget.h"
@@ -27,7 +27,7 @@
 
 enum {
     MACHINES_A_SWEEP = 500,
-    TELL_AGAIN_S = 600 /* that two machines answer by one name */
+    TELL_AGAIN_S = 600 /* until the same notice about two machines is repeated */
 };
 
 static void note_machine(struct watch *w, const struct member *m, const char *name, const char *was)
@@ -43,8 +43,8 @@ static void note_machine(struct watch *w, const struct member *m, const char *na
     snprintf(noted->is.was, sizeof noted->is.was, "%s", was ? was : "");
 }
 
-/* The remedies that make a new machine of it: how often they were tried is not of the machine. Returns how
- * many there are. */
+/* Lists the remedies that put a new machine in place. Their attempts are about the node and not about the
+ * machine. Returns how many there are. */
 static size_t machine_replacing(const struct watch *w, struct remedy_name out[static REMEDIES_MAX])
 {
     const struct remedies *all = w->policy.health.remedies;
@@ -55,8 +55,8 @@ static size_t machine_replacing(const struct watch *w, struct remedy_name out[st
     return n;
 }
 
-/* How far a driver is with what is to be done to m: that is done to whichever machine is there. NONE also
- * when it has not begun, or never will. */
+/* The state of the operation that a driver carries out on m, whichever machine is there. NONE also when it
+ * has not begun, or never will. */
 static enum operation_state begun_outside(const struct watch *w, const struct member *m)
 {
     struct operation o;
@@ -106,7 +106,7 @@ static void look_at_another(struct watch *w, struct mono now, const struct membe
     if ((r && r->step == STEP_REPLACE) || window_of(w, m))
         return; /* it is being replaced, or somebody works on it */
     if (begun_outside(w, m) == OPERATION_BEGUN)
-        return; /* what a driver has begun comes to its end */
+        return; /* the driver's operation comes to its end first */
     if (machine_restless(member_machine(m), name, w->wall))
         tell_restless(w, now, m, name);
     else if (!health_asked(health_state_of(w, m), now))
@@ -140,7 +140,7 @@ void machines_end_sweep(struct watch *w)
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
     CLEANUP_FREE struct machine_news *news = mem_alloc((all->n + 1) * sizeof *news);
     for (size_t i = 0; i < all->n; i++)
-        if (all->news[i].m->listed) { /* by now, too */
+        if (all->news[i].m->listed) { /* it may have been removed meanwhile */
             news[nodes.n] = all->news[i].is;
             hostlist_add(&nodes, all->news[i].m->name);
         }

@@ -5,7 +5,7 @@
 #include "watch/view/view.h"
 
 /*
- * Which machine answers by a name. Its state is w->machines.
+ * Which machine has a node's name. The state is w->machines.
  */
 
 struct machines {
@@ -13,7 +13,7 @@ struct machines {
     struct machine_noted {
         const struct member *m;
         struct machine_news is;
-    } * news; /* machines that are to be written down at the end of the sweep */
+    } * news; /* the machines to be written down at the end of the sweep */
 };
 
 #endif

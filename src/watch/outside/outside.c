@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What others' checks say of a node: checks of no record here, each known by the last that was said of it. It
- * counts like a word of the node's own checks, with these differences. Nobody here knows how often it is
- * said, so it stays said until something else is, for a day at most; but nothing that cannot be undone
- * follows from it when it is older than such evidence may be. And nobody here can ask for it: of a node that
- * is provisioning, one of which nothing was said for a while holds nothing up.
+ * The results of other systems' checks: checks without a record here, each known by its last result. They
+ * count like the node's own checks, with these differences. The interval of such a check is not known here,
+ * so a result stays valid until the next one, for a day at most; but an action that cannot be undone needs a
+ * result as fresh as other evidence. And the controller cannot have such a check run, so a check without a
+ * new result does not hold up provisioning for long.
  */
 #include "watch/outside/outside.h"
 #include "watch/health/health.h"
@@ -88,7 +88,7 @@ enum result outside_worst(const struct watch *w, struct mono now, const struct m
     return worst;
 }
 
-/* It has been provisioning for so long that whoever speaks of it has done so since. */
+/* The node has been in provision for so long that the other system has had time to report since. */
 static bool had_time(struct mono now, const struct member *m, const struct health_state *v)
 {
     const struct repair *r = member_repair(m);
@@ -146,7 +146,7 @@ unsigned outside_runners(const struct watch *w, const char *check, unsigned grou
 
 /* --- what is said ----------------------------------------------------------------------------- */
 
-/* Makes room: one of which nothing was said for long, else one that is well, and was so the longest. */
+/* Makes room: drops a check without a result for long, else the one whose ok result is oldest. */
 static bool outside_evict(struct health_state *v, struct mono now)
 {
     struct outside **worst = NULL;
@@ -216,7 +216,7 @@ int watch_event(struct watch *w, struct mono now, struct wall wall, struct membe
                 const struct verdict *v, struct span age, struct err *e)
 {
     if (!outside_is(w, check) || strlen(check) > CHECK_NAME_BYTES_MAX)
-        return err_set(e, -EINVAL, "\"%.60s\" is no check of somebody else's", check);
+        return err_set(e, -EINVAL, "\"%.60s\" is no check of another system", check);
     struct mono at = watch_observed_at(w, now), looked = {at.ns - age.ns};
     int rc = check_boot(w, now, m, age, e);
     if (rc < 0)
@@ -226,7 +226,7 @@ int watch_event(struct watch *w, struct mono now, struct wall wall, struct membe
     if (!x)
         return err_set(e, -ENOSPC, "node \"%s\" has %d such checks that are not well", m->name, OUTSIDE_MAX);
     if (x->told.ns && looked.ns < x->looked.ns)
-        return err_set(e, -ESTALE, "something newer was said of %s on node \"%s\"", check, m->name);
+        return err_set(e, -ESTALE, "there is a newer result of %s on node \"%s\"", check, m->name);
     outside_take(x, at, looked, v);
     health_heard(w, at, wall, m);
     return 0;
@@ -241,7 +241,7 @@ void outside_each(const struct watch *w, struct mono now, const struct member *m
         verdict_clear(&said->verdict);
         if (outside_now(w, now, m, x) != x->result) {
             verdict_cannot(&said->verdict, RESULT_UNKNOWN, "%s",
-                           watch_live(w, m) ? "what was said is out of date" : "the node is not heard");
+                           watch_live(w, m) ? "the result is out of date" : "the node is not heard");
         } else {
             said->verdict.result = x->result;
             snprintf(said->verdict.text, sizeof said->verdict.text, "%s", x->text);

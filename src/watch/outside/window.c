@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Maintenance windows that the scheduler keeps: while a node lies in one, somebody works on it, and Fettle
- * keeps its hands off. What the scheduler said last counts at once; it is written down so that it counts
- * after a restart, too, until the scheduler was read. What could not be read changes nothing.
+ * Maintenance windows of the scheduler. While a node lies in one, somebody works on it, and Fettle does
+ * nothing to it. What the scheduler said last counts at once. It is also written down, so that it counts
+ * after a restart until the scheduler was read. A failed read changes nothing.
  *
- * When it is over, a node that waited in a repair goes on. One that is in service goes through provisioning
- * first, as far as the budgets go, where its checks have not all passed on its present boot: whoever worked
+ * When the window is over, a node that waited in a repair goes on. A node in service first goes through
+ * provisioning, as far as the budgets allow, unless its checks have all passed on its present boot: the work
  * on it may have left it in any state.
  */
 #include "watch/outside/outside.h"
@@ -37,7 +37,7 @@ void watch_window(struct watch *w, struct member *m, const char *why)
     health_changed(w, m);
 }
 
-/* Nodes that call for the same words, until the end of the sweep. */
+/* Notes m under the name of its window until the end of the sweep. */
 static void window_note(struct watch *w, const struct member *m, const char *why)
 {
     struct windows *all = w->windows;

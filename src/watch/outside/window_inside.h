@@ -5,7 +5,7 @@
 #include "watch/view/view.h"
 
 /*
- * Maintenance windows that the scheduler keeps. Its state is w->windows.
+ * Maintenance windows of the scheduler. The state is w->windows.
  */
 
 struct windows {
@@ -13,7 +13,7 @@ struct windows {
     struct window_news {
         char *why; /* NULL: the window is over */
         struct hostlist nodes;
-    } * news; /* windows that are to be written down at the end of the sweep */
+    } * news; /* the windows to be written down at the end of the sweep */
 };
 
 #endif

@@ -6,28 +6,28 @@
 #include "watch/view/view.h"
 
 /*
- * Presence: which node is late, which one is silent and goes down, and when too many are silent at once. A
- * member waits in a wheel of ticks for the moment at which its silence means something else. It owns the
- * wheel, and proposes SILENT.
+ * Presence: which nodes are late, which are silent and go down, and when too many are silent at once. A
+ * member waits in a wheel of ticks for the moment at which its silence reaches the next threshold. This room
+ * owns the wheel, and proposes SILENT.
  */
 
 void silence_create(struct watch *w);
 void silence_destroy(struct watch *w);
 void silence_grow(struct watch *w, size_t from, size_t n); /* as conformity_grow */
-/* Something that decides when m falls silent is another: also in each sweep. */
+/* Something changed that decides when m falls silent. Also called in each sweep. */
 void silence_look(struct watch *w, const struct member *m);
-/* In each tick: has taken down who was found silent in ticks before. */
+/* In each tick: takes down the nodes that were found silent in earlier ticks. */
 void silence_tick(struct watch *w, struct mono now);
-/* Looks at so many at most of those that are due, and returns at how many it did. */
+/* Looks at members that are due, `nodes` at most. Returns at how many it looked. */
 size_t silence_step(struct watch *w, struct mono now, size_t nodes);
-/* m, which was late or silent, is heard again: the event stream is told. */
+/* m was late or silent and is heard again: the event stream is told. */
 void silence_ended(struct watch *w, const struct member *m);
 bool silence_is_mass(const struct watch *w); /* the alarm of mass silence stands */
-/* Since when it does not; at first, when the watch began. */
+/* Since when the alarm does not stand; at first, when the watch began. */
 struct mono silence_calm(const struct watch *w);
 /* Judges mass silence. */
 void silence_end_sweep(struct watch *w);
-/* That m is heard changes when it is looked at next: silence_look is to be called. */
+/* Whether a heartbeat of m changes when it is looked at next: then silence_look has to be called. */
 bool silence_heeds(const struct watch *w, const struct member *m);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct watch;
 
-/* True while the alarm of mass silence stands; *silent of *all nodes. */
+/* True while the alarm of mass silence stands. *silent of *all nodes are silent. */
 bool watch_alarm(const struct watch *w, size_t *silent, size_t *all);
 
 #endif

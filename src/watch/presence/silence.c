@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who falls silent. Each member waits in a wheel of ticks for the moment at which its silence means something
- * else, and is looked at then. A heartbeat moves nobody: a member that was heard meanwhile is put where it is
- * due now. So a node is late, and silent, in the tick in which its time is over, and a hundred thousand nodes
- * that live cost one look each in the time after which they would be late.
+ * Silence. Each member waits in a wheel of ticks for the moment at which its silence reaches the next
+ * threshold, and is looked at then. A heartbeat does not move it in the wheel: a member that was heard
+ * meanwhile is moved when it is looked at. So a node becomes late, and silent, in the tick in which its time
+ * is over, and a hundred thousand live nodes cost one look each per late timeout.
  *
- * A node that is found silent is taken down two to three tenths of a second later, when what waited in the
- * sockets was read. All that are found by then are one claim. Nobody is taken down while more are quiet than
- * MaxSilentShare; waits_quiet says why enough of them count by then.
+ * A node that is found silent is taken down two to three tenths of a second later, when the data that waited
+ * in the sockets was read. All nodes that are found by then share one claim. No node is taken down while more
+ * nodes are quiet than MaxSilentShare; waits_quiet says why enough of them count by then.
  *
- * A node behind a collector is silent as far as its collector says so. A collector that says nothing proves
+ * A node behind a collector is silent only when its collector says so. A collector that says nothing proves
  * nothing about its nodes.
  */
 #include "watch/presence/presence.h"
@@ -26,8 +26,9 @@
 enum {
     ROUND_TICKS = 2, /* between two claims on silent nodes */
     UNTOLD_TICKS =
-        5, /* until a node is looked at again that is due, and of which its collector says nothing */
-    PROPOSED_TICKS = 10 /* until one is found again whose claim did not come about */
+        /* until the next look at a node that is due, while its collector says nothing about it */
+    5,
+    PROPOSED_TICKS = 10 /* until a node is found again whose claim was not committed */
 };
 #define NOBODY UINT32_MAX
 
@@ -81,7 +82,7 @@ static void silence_plan(struct watch *w, uint32_t id, int64_t tick)
     *first = id;
 }
 
-/* The first tick at which `at` is over; one that is too far away for the wheel is looked at on the way. */
+/* The first tick after `at`. A moment beyond the wheel's range gets a look on the way. */
 static int64_t tick_of(const struct watch *w, struct mono at)
 {
     int64_t tick = span_ms(WATCH_TICK_MS).ns, left = at.ns - w->created.ns - w->silence->ticked * tick;
@@ -107,14 +108,14 @@ static bool goes_down(const struct observed *o, const struct agreed *a)
     return o->beat.liveness == LIVENESS_SILENT && a->listed && a->admitted && !a->silent;
 }
 
-/* By the timeouts of this moment, which may have grown since, and never within a window of an alarm. */
+/* Uses the present timeouts, which may have grown. Also leaves a full window after an alarm. */
 static struct mono down_from(const struct watch *w, const struct member *m, const struct observed *o)
 {
     struct mono calm = w->silence->alarm ? watch_awake(w, w->last_tick) : w->silence->calm;
     return mono_add(silence_later(o->beat.heard, calm), timeouts_of(w, m)->silent);
 }
 
-/* Nodes count that are in service; of them are quiet those that were not heard of late. A node that is held
+/* Nodes in service are watched. A watched node is quiet when it was not heard of late. A node that is held
  * for its silence, or that a person set down, is accounted for already. */
 static bool is_watched(const struct agreed *a)
 {
@@ -135,7 +136,7 @@ static void silence_count(struct watch *w, struct due *d, bool watched, bool qui
     d->quiet = quiet;
 }
 
-/* Where m is due already it is looked at again after so many ticks. */
+/* Plans the next look at m. When m is due already, that is `again` ticks from now. */
 static void plan_next(struct watch *w, const struct member *m, int64_t again)
 {
     const struct observed *o = watch_of(w, m);
@@ -170,7 +171,8 @@ void silence_look(struct watch *w, const struct member *m)
 
 /* --- what follows ----------------------------------------------------------------------------- */
 
-/* Up to when it is known that m was silent: its collector says each time of all its nodes who was heard. */
+/* Up to when it is known that m was silent. A collector says in each report which of its nodes it has missed.
+ */
 static struct mono known_until(const struct watch *w, const struct observed *o, struct mono now)
 {
     if (!o->session || !o->collector)
@@ -189,7 +191,7 @@ static void silence_fall(struct watch *w, uint32_t id)
     w->silence->due[id].fallen = true;
 }
 
-/* m is due: says what its silence means. */
+/* m is due: draws the consequences of its silence. */
 static void silence_judge(struct watch *w, const struct member *m, struct mono now)
 {
     struct observed *o = watch_of(w, m);
@@ -214,18 +216,18 @@ static void silence_notice(struct watch *w, const char *what, struct hostlist *n
     hostlist_fini(nodes);
 }
 
-/* Three at least: in a cluster of five, one broken node is a fifth and no mass silence. */
+/* At least three: in a cluster of five, one broken node is a fifth, and no mass silence. */
 static bool is_mass(const struct watch *w)
 {
     return w->silence->quiet >= 3 &&
            w->silence->quiet * 100 > w->silence->watched * w->policy.silent_share_percent;
 }
 
-/* Of those that were found in ticks before, they that are still silent. */
+/* Takes down the nodes that were found in earlier ticks and are still silent. */
 static void take_down(struct watch *w, struct mono now)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
-    if (is_mass(w) && !w->silence->alarm) /* an alarm is raised, or it is over, when the sweep ends */
+    if (is_mass(w) && !w->silence->alarm) /* the end of the sweep raises or ends the alarm */
         return;
     for (size_t i = 0; i < w->silence->n_fallen; i++) {
         const struct member *m = cluster_by_id(w->cluster, w->silence->fallen[i]);
@@ -237,7 +239,7 @@ static void take_down(struct watch *w, struct mono now)
     if (nodes.n && !w->sink.propose(w->sink.arg, &(struct command){.kind = COMMAND_SILENT,
                                                                    .nodes = &nodes,
                                                                    .reason = "silent past its grace"}))
-        return; /* one is under way: in the next round */
+        return; /* another command is under way: the next round tries again */
     for (size_t i = 0; i < w->silence->n_fallen; i++) {
         w->silence->due[w->silence->fallen[i]].fallen = false;
         plan_next(w, cluster_by_id(w->cluster, w->silence->fallen[i]), PROPOSED_TICKS);
@@ -255,7 +257,7 @@ void silence_tick(struct watch *w, struct mono now)
     w->silence->tick = tick;
 }
 
-/* The first that is due by now; NOBODY: none is left. */
+/* The first member that is due by now; NOBODY: none is left. */
 static uint32_t next_due(struct watch *w)
 {
     uint32_t id = w->silence->wheel[w->silence->ticked % DUE_TICKS];
@@ -290,8 +292,7 @@ void silence_end_sweep(struct watch *w)
     CLEANUP_TEXT struct text t = {0};
     if (w->silence->alarm)
         text_printf(
-            &t,
-            "%zu of %zu nodes are silent at once, more than %u %%: nobody is taken down until it is fewer",
+            &t, "%zu of %zu nodes are silent at once, more than %u %%: no node is taken down until fewer are",
             w->silence->quiet, w->silence->watched, w->policy.silent_share_percent);
     else
         text_printf(&t, "%zu of %zu nodes are silent; nodes are judged again", w->silence->quiet,

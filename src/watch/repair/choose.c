@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which remedy: what is open and what was tried is put before the choice by cost (remedy.h), and what is the
- * hardware's is kept from it.
+ * Which remedy a node gets. The open faults and the earlier attempts are passed to the choice by cost
+ * (remedy.h). Hardware faults are kept out of that choice.
  */
 #include "node/action.h"
 #include "watch/hold/hold.h"
@@ -23,8 +23,8 @@ static struct outcomes outcomes_of(const void *arg, const char *fault, const cha
     return cluster_outcomes(w->cluster, fault, remedy, class);
 }
 
-/* The fault of this group among the first n; n when it is none of them. Of what has no group each is a cause
- * of its own, and the same one on the node itself is one. */
+/* The index of the fault of this group among the first n; n when there is none. A fault without a group is a
+ * cause of its own; the node's own faults of the same name are one. */
 static size_t fault_place(const struct fault *faults, size_t n, const char *fault, const char *group)
 {
     size_t at = 0;
@@ -33,8 +33,9 @@ static size_t fault_place(const struct fault *faults, size_t n, const char *faul
     return at;
 }
 
-/* The open faults, each once for each group, with its worst, but what is gone from an incident that something
- * else keeps open. One more than the choice takes is enough for it to say so. */
+/* Collects the open faults, each once for each group with its worst severity, without findings that are gone
+ * from an incident that others keep open. One fault more than the choice takes is enough to make the choice
+ * report that. */
 static size_t collect_faults(const struct watch *w, struct mono now, const struct member *m,
                              struct fault faults[static FAULTS_MAX + 1])
 {
@@ -57,7 +58,7 @@ static size_t collect_faults(const struct watch *w, struct mono now, const struc
     return n;
 }
 
-/* An open incident that is the hardware's, by the tables or because it came back; NULL without. */
+/* An open incident that the hardware causes, by the tables or because it came back; NULL without. */
 static const struct incident *hardware_of(const struct member *m)
 {
     const struct ailment *a = member_ailment(m);
@@ -72,7 +73,7 @@ bool is_hardware(const struct member *m)
     return hardware_of(m) != NULL;
 }
 
-/* What is the hardware's is for a replacement, or a person: whatever else might help is not tried. */
+/* A hardware fault needs a replacement or a person. Other remedies that might help are not tried. */
 static void choose_hardware(const struct incident *i, struct choice *out)
 {
     const struct remedy *found = NULL;
@@ -85,7 +86,8 @@ static void choose_hardware(const struct incident *i, struct choice *out)
              fault_of(i->findings[0].check, &i->findings[0].f), i->group);
 }
 
-/* The same for the same repair and the attempts before it, and another one each time. */
+/* A pseudo-random number: the same for the same repair and the same number of attempts, and another one after
+ * each attempt. */
 static uint64_t draw_of(const struct member *m, const struct repair *r)
 {
     uint64_t sum = UINT64_C(14695981039346656037);
@@ -107,8 +109,8 @@ static const char *bar_of(const struct watch *w, const struct attempt_record *a,
     return *a->text ? a->text : refusal_what(refusal);
 }
 
-/* Ways that were refused in this repair, until something was done to the node. `refusal` is of the attempt
- * under way. */
+/* The ways that were refused in this repair, until something was done to the node. `refusal` belongs to the
+ * attempt under way. */
 static void bar_ways(const struct watch *w, const struct member *m, enum refusal refusal,
                      const char *barred[static WAYS])
 {
@@ -186,8 +188,8 @@ int64_t choice_cost(const struct choice *c)
 
 enum { NOTHING_DONE_MAX = 3, NOTHING_DONE_S = 3600 };
 
-/* The last attempts of the last hour came to nothing: what is not done counts as no try, and would be chosen
- * for ever. */
+/* The last attempts of the last hour did nothing. An attempt that did nothing does not count as a try, so the
+ * same remedy would be chosen for ever. */
 static bool nothing_is_done(const struct watch *w, const struct repair *r)
 {
     unsigned n = 0;
@@ -203,11 +205,11 @@ const struct remedy *repair_gentle(const struct watch *w, struct mono now, const
     if (member_severity(m) != RESULT_DEGRADED || nothing_is_done(w, member_repairs(m)) ||
         remedies_of_week(w, m) >= w->policy.health.limits.remedies_a_week)
         return NULL;
-    choice_fill(w, now, m, false, REFUSAL_NONE, true, out); /* in service: work may come at any moment */
+    choice_fill(w, now, m, false, REFUSAL_NONE, true, out); /* in service, work may come at any moment */
     return out->chosen && remedy_is_gentle(out->chosen) ? out->chosen : NULL;
 }
 
-/* What is degraded waits, unless what is chosen disturbs nobody. */
+/* Adds when the remedy will be applied: a degraded node waits, unless the chosen remedy disturbs nobody. */
 static void say_when(const struct watch *w, struct mono now, const struct member *m, struct choice *out)
 {
     const struct health_policy *p = &w->policy.health;

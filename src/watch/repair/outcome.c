@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What remedies came to. A remedy that was carried out has helped when the node has been back in service for
- * its time to settle, without the fault; it has failed when the fault came back, or when something else had
- * to follow in the same repair. That a later repair is about another fault, or a person's, says nothing of
- * it.
+ * The outcomes of remedies. A remedy that was carried out has helped when the node has been back in service
+ * for the remedy's settle time without the fault. It has failed when the fault came back, or when something
+ * else had to follow in the same repair. A later repair of another fault, or a person's repair, does not
+ * count against it.
  */
 #include "watch/health/health.h"
 #include "watch/incident/shell.h"
@@ -23,7 +23,7 @@ static bool names_fault(const char *list, const char *fault)
     return false;
 }
 
-/* A fault for which it was done came after it. */
+/* A fault that the remedy was for came after it. */
 static bool came_after(const struct member *m, const struct attempt_record *a)
 {
     const struct ailment *all = member_ailment(m);
@@ -37,7 +37,7 @@ static bool came_after(const struct member *m, const struct attempt_record *a)
     return false;
 }
 
-/* Another one was begun for the same, which it did not have to be. */
+/* Another remedy was begun for the same fault, and it was not the remedy's mandatory successor. */
 static bool was_followed(const struct watch *w, const struct repair *r, size_t i)
 {
     const struct remedies *all = w->policy.health.remedies;
@@ -54,7 +54,7 @@ static bool outcome_helps(const struct watch *w, const struct member *m, const c
     return !one || remedy_helps(one, fault, class_of(w, m)->name);
 }
 
-/* It was carried out in service, and is over with what it was for still open. */
+/* The remedy was carried out in service and is over, and its fault is still open. */
 static bool is_left(const struct watch *w, const struct member *m, const struct repair *r,
                     const struct attempt_record *a)
 {
@@ -77,7 +77,7 @@ static int64_t settle_of(const struct watch *w, const char *name)
     return one ? one->settle.ns : span_s(1800).ns;
 }
 
-/* Its repair goes on: it was not enough. */
+/* The repair goes on, so the remedy was not enough. */
 static bool goes_on(const struct repair *r, const struct attempt_record *a)
 {
     bool after = r->since.ns > a->ended.ns;
@@ -85,7 +85,7 @@ static bool goes_on(const struct repair *r, const struct attempt_record *a)
            (r->step == STEP_EXAMINE && r->examined == EXAMINED_FAIL);
 }
 
-/* '?' as long as it cannot be said. What followed in a repair that is over was judged in it. */
+/* '?' while the outcome is not known. In a repair that is over, the successors were judged already. */
 static char outcome_judge(const struct watch *w, struct mono now, const struct member *m,
                           const struct repair *r, size_t i)
 {
@@ -111,7 +111,7 @@ static void propose_outcome(struct watch *w, struct mono now, const struct membe
     memcpy(cmd.outcome.remedy, a->remedy, sizeof a->remedy);
     snprintf(cmd.outcome.class, sizeof cmd.outcome.class, "%s", class_of(w, m)->name);
     for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save))
-        if (outcome_helps(w, m, a->remedy, one)) /* what else was wrong says nothing of it */
+        if (outcome_helps(w, m, a->remedy, one)) /* the remedy is not judged by other faults */
             faults[cmd.outcome.n++].name = one;
     health_propose(w, now, m, &cmd);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Overrides: a person's word that a node is in service. While one stands, what it covers isolates nobody.
+ * Overrides: a person decided that a node stays in service. While an override stands, the findings that it
+ * covers do not isolate the node.
  *
- * How long it has stood is measured by the watch's own time, and written down now and then: a watch that
- * begins anew goes on from there. The time in which no controller ran does not count, nor does a clock that
- * is set; so an override may last longer than its time, and never ends before.
+ * The watch measures the age of an override by its own time, and records it now and then, so that a watch
+ * that begins anew continues from there. Time without a controller does not count, nor does a change of the
+ * clock. So an override may last longer than its time, and never ends early.
  */
 #include "watch/health/health.h"
 #include "watch/repair/repair.h"
@@ -12,8 +13,8 @@
 #include "watch/view/view.h"
 
 enum {
-    AGE_PARTS = 8, /* written down so often in its time, */
-    AGE_MIN_S = 1  /* and no more often than this */
+    AGE_PARTS = 8, /* how often the age is recorded within the override's time */
+    AGE_MIN_S = 1  /* the shortest time between two records */
 };
 
 static void override_propose(struct watch *w, const struct member *m, enum command_kind kind,
@@ -25,7 +26,7 @@ static void override_propose(struct watch *w, const struct member *m, enum comma
                     &(struct command){.kind = kind, .nodes = &one, .reason = reason, .override_of = says});
 }
 
-/* How long it has stood, by the watch's own time. */
+/* How long the override has stood, by the watch's own time. */
 static struct span override_spent(struct watch *w, struct mono now, const struct member *m,
                                   const struct override *o)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The next step of a repair: a function for each step, which looks at the records and at what is known now,
- * and proposes at most one command. A step is left by a REPAIR that names it, so that one that comes late
- * changes nothing; a watch that begins anew finds the step in the record and goes on.
+ * The next step of a repair. Each step has a function that looks at the records and at what is known now, and
+ * proposes at most one command. A REPAIR command names the step that it leaves, so that a late command
+ * changes nothing. A watch that begins anew finds the step in the record and goes on.
  *
- * How long a step lasts is measured by the watch's own time from when it saw the step first, up to the time
- * that the record leaves: a clock that is set ends no step.
+ * The duration of a step is measured by the watch's own time since it first saw the step, up to the time that
+ * the record leaves. So a change of the clock ends no step.
  */
 #include "watch/repair/repair.h"
 #include "watch/brake/brake.h"
@@ -20,12 +20,12 @@
 #include "watch/view/observed.h"
 #include "watch/view/view.h"
 
-/* Why a node that waits for a person goes on without one when it is well; NULL: it does not. One that is lost
- * again and again stays. */
+/* Why a node that waits for a person may go on without one when it is well; NULL: it may not. A node that is
+ * lost again and again stays. */
 static const char *needs_nobody(const struct turn *t)
 {
     if (t->r->shared)
-        return "what it waited for had a cause that it shared with others, and is over";
+        return "it waited for a cause that it shared with others, which is over";
     if (member_was_lost(t->m) && !recur_often(t->m, t->r->began, t->w->wall))
         return "it was lost, and is heard again";
     return NULL;
@@ -44,9 +44,9 @@ static bool leave_queue(const struct turn *t)
     return turn_to_step(t, (struct move){0}, STEP_PROVISION, why);
 }
 
-/* Notes that the step is another one than before, and how long it may last. The time of a step that waited
- * for somebody who held the node begins anew when they let go of it. What the extensive stage found before a
- * person, or a new instance, answered for it counts no more. */
+/* Notes that the step is new, and how long it may last. When a step waited because somebody held the node,
+ * its time begins anew when the hold ends. What the extensive stage found before a person, or a new instance,
+ * answered for it counts no more. */
 void repair_stage(struct watch *w, struct mono now, const struct member *m)
 {
     const struct repair *r = member_treated(m);
@@ -72,7 +72,8 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m)
     }
 }
 
-/* A person took the node back, or excepted it: what is not begun is not done, and what is wrong is his. */
+/* A person took the node back, or excepted it: what has not begun is not done, and the faults are the
+ * person's. */
 static bool yield_to_person(const struct turn *t)
 {
     struct operation o;
@@ -98,15 +99,15 @@ static bool yield_to_person(const struct turn *t)
     return turn_to_step(t, v, STEP_PROVISION, why);
 }
 
-/* It came up, and is held from now on until its checks have passed. */
+/* The node came up, and is held from now on until its checks have passed. */
 static bool begin_provision(const struct turn *t)
 {
     return turn_to_step(t, (struct move){.problem = "provision", .restarted = t->m->admitted}, STEP_PROVISION,
                         t->m->admitted ? "it came up on another boot" : "it comes for the first time");
 }
 
-/* A node in service that its provider will take: it is drained first, as far as the budgets go. A person who
- * took it back since has it. */
+/* The provider will take the node, which is in service: it is drained first, as far as the budgets allow.
+ * When a person has taken the node back since, that person decides. */
 static bool begin_maintenance(const struct turn *t)
 {
     const struct maintenance *x = member_maintenance(t->m);
@@ -118,7 +119,7 @@ static bool begin_maintenance(const struct turn *t)
     return turn_to_step(t, (struct move){.problem = "maintenance"}, STEP_ISOLATE, why.s);
 }
 
-/* An incident stays open for a while after its checks said that they are well: nothing is done for that. */
+/* An incident stays open for a while after its checks are ok again. No remedy is applied in that time. */
 static bool is_still_ill(const struct turn *t)
 {
     for (size_t i = 0; i < check_count(t->w); i++)
@@ -128,7 +129,7 @@ static bool is_still_ill(const struct turn *t)
     return false;
 }
 
-/* It stays in service meanwhile. */
+/* The node stays in service meanwhile. */
 static bool begin_tend(const struct turn *t)
 {
     struct move v = {.problem = "node_problem"};

@@ -23,8 +23,8 @@ static bool repair_examine_inconclusive(const struct turn *t, const char *why)
                         why);
 }
 
-/* A check that was not begun says nothing of the node, and costs no try: it is asked for again after a while,
- * which doubles each time. */
+/* A check that could not begin says nothing about the node, and does not count as a try. It is asked for
+ * again after a while, which doubles each time. */
 static void note_refusal(const struct turn *t, const struct operation *o)
 {
     struct health_state *v = t->v;
@@ -36,7 +36,7 @@ static void note_refusal(const struct turn *t, const struct operation *o)
     v->refusals++;
 }
 
-/* Takes in what the check under way came to. False while it is not known. */
+/* Takes in the result of the check under way. False while it is not known. */
 static bool take_check(const struct turn *t)
 {
     struct operation o;
@@ -50,7 +50,7 @@ static bool take_check(const struct turn *t)
     if (!over && operation_overdue(t->w, t->now, t->m, &o)) {
         bool begun = o.state == OPERATION_BEGUN;
         operation_end(t->w, t->now, t->m, &o, begun ? OPERATION_UNKNOWN : OPERATION_REFUSED,
-                      begun ? "nobody said what came of it" : "nobody began it in time");
+                      begun ? "its outcome was not reported" : "it was not begun in time");
     }
     if (o.state == OPERATION_REFUSED)
         note_refusal(t, &o);
@@ -67,12 +67,12 @@ static bool take_check(const struct turn *t)
     return over;
 }
 
-/* How it stands: what was asked and answered. */
+/* The state of the examination: which checks were asked for and have answered. */
 struct examination {
-    const struct check *next; /* that has not run, those that need partners last; NULL: all have */
+    const struct check *next; /* has not run yet, checks with partners last; NULL: all have run */
     bool passes, fails, unknown;
-    const struct check *what;     /* that fails, or is unknown */
-    const struct check *not_here; /* there is no such device or tool: it did not run */
+    const struct check *what;     /* the check that fails or is unknown */
+    const struct check *not_here; /* a check that did not run, for lack of the device or tool */
 };
 
 static struct examination examination_of(const struct turn *t)
@@ -110,7 +110,7 @@ static void say_unanswered(const struct turn *t, const struct check *k, struct t
     text_printf(why, "%s came to no answer%s%.200s", k->name, says ? ": " : "", says ? s->text : "");
 }
 
-/* Which check held it up, and what became of it. */
+/* Adds which check delayed the examination, and what became of it. */
 static void say_hold_up(const struct turn *t, const struct check *k, struct text *why)
 {
     struct operation o;
@@ -130,7 +130,7 @@ static void say_hold_up(const struct turn *t, const struct check *k, struct text
     operation_fini(&o);
 }
 
-/* What is under way goes with the step: its agent is told to end it. */
+/* The step's time is over. A check that is under way goes with the step: its agent is told to end it. */
 static bool not_in_time(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0};
@@ -156,8 +156,9 @@ static bool run_check(const struct turn *t, const struct check *k)
     return true;
 }
 
-/* After a remedy: what fails was looked at since the step began, and what failed says something. What was
- * said before says nothing of it, and an agent that begins anew has not looked yet. */
+/* After a remedy: the failing checks have run since the step began, and the checks with open findings have
+ * reported. Earlier results say nothing about the state that the remedy left, and an agent that begins anew
+ * has not looked yet. */
 static bool seen_since(const struct turn *t)
 {
     const struct repair *r = t->r;
@@ -182,7 +183,7 @@ static bool is_refused(const struct turn *t)
            strcmp(json_text(record, "claim"), t->r->id) == 0;
 }
 
-/* A person's word: it is not made up, as one is that something else ended. */
+/* A person decided this, so the examination is not made up for later, as it is after another interruption. */
 static bool refuse_examination(const struct turn *t)
 {
     struct move v = {.examined = EXAMINED_INCONCLUSIVE, .inconclusive = t->r->inconclusive};
@@ -198,7 +199,7 @@ bool step_examine(const struct turn *t)
         return turn_to_step(t, v, STEP_ISOLATE, why.s);
     }
     if (member_maintenance(t->m))
-        return turn_by_maintenance(t, v); /* whatever a check that is under way comes to */
+        return turn_by_maintenance(t, v); /* whatever the check under way reports */
     if (is_refused(t))
         return refuse_examination(t);
     if (held_elsewhere(t->w, t->m)) {
@@ -211,18 +212,18 @@ bool step_examine(const struct turn *t)
         return t->v->asked || (t->late && not_in_time(t));
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, watch_of(t->w, t->m)->boot) != 0)
         return repair_examine_inconclusive(
-            t, "it was booted meanwhile"); /* by what examines it, each time, perhaps */
+            t, "it was booted meanwhile"); /* perhaps because of the examination itself, each time */
     struct examination x = examination_of(t);
     if (!x.fails && x.next)
         return t->late ? not_in_time(t) : run_check(t, x.next);
     if (incident_look(t->w, t->now, t->m))
-        return true; /* what was found is written down before it is chosen by */
+        return true; /* the findings are recorded before the choice uses them */
     if (x.fails) {
         v.examined = EXAMINED_FAIL;
         v.problem = "hardware_problem";
         return turn_by_choice(t, v);
     }
-    if (x.unknown || (x.not_here && !x.passes)) { /* what did not run is no pass */
+    if (x.unknown || (x.not_here && !x.passes)) { /* a check that did not run is no pass */
         say_unanswered(t, x.unknown ? x.what : x.not_here, &why);
         return repair_examine_inconclusive(t, why.s);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step isolate: the node takes no new work, and what runs on it ends. */
+/* The step isolate: the node takes no new work, and its running work ends. */
 #include "watch/brake/brake.h"
 #include "watch/budget/budget.h"
 #include "watch/health/health.h"
@@ -23,7 +23,7 @@ static bool gone_by_itself(const struct turn *t)
     CLEANUP_TEXT struct text why = {0};
     const struct incident *often = recur_often(t->m, t->r->began, t->w->wall);
     if (!often)
-        return turn_to_step(t, (struct move){0}, STEP_PROVISION, "what was wrong is gone");
+        return turn_to_step(t, (struct move){0}, STEP_PROVISION, "the fault is gone");
     text_printf(&why, "%s%s%s comes and goes", fault_of(often->findings[0].check, &often->findings[0].f),
                 *often->group ? " " : "", often->group);
     return turn_to_step(t, (struct move){0}, STEP_QUEUE, why.s);
@@ -34,17 +34,17 @@ static bool wants_examination(const struct turn *t)
     return turn_has_extensive(t) && (t->r->examined == EXAMINED_NOT || t->r->examined == EXAMINED_OWED);
 }
 
-/* Somebody holds it, and nothing is left for Fettle to do but to let its checks pass: it does not wait in its
- * repair for as long as they hold it. Where a claim of theirs rests on it here, or it is to be examined, it
- * does. */
+/* Somebody holds the node elsewhere, and Fettle has nothing left to do but to let its checks pass. So the
+ * node does not stay in its repair for as long as the hold lasts. It does stay when a person's claim rests on
+ * it here, or when it is to be examined. */
 static bool is_cured_in_place(const struct turn *t)
 {
     return held_elsewhere(t->w, t->m) && !person_holds(t->m) && !window_of(t->w, t->m) &&
            !incidents_open(t->m) && !member_maintenance(t->m) && !wants_examination(t);
 }
 
-/* Something else may explain that it is silent, or nobody can say what would be done to: that is waited for,
- * and in the end it is a person's. False: it may be repaired. */
+/* Something else may explain the silence, or the node's state is too uncertain to act on. The repair waits
+ * for that, and in the end for a person. False: the node may be repaired. */
 static bool silence_stays(const struct turn *t, bool *did)
 {
     struct err e = {0};
@@ -54,7 +54,7 @@ static bool silence_stays(const struct turn *t, bool *did)
     return true;
 }
 
-/* A person asks whoever it belongs to. */
+/* The work did not end: a person has to ask its owner. */
 static bool work_stays(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0}, work = {0};
@@ -64,8 +64,8 @@ static bool work_stays(const struct turn *t)
     return turn_to_step(t, (struct move){0}, STEP_QUEUE, why.s);
 }
 
-/* Asks the scheduler once to end the work on a node that is lost, where its class says so. Whatever comes of
- * that, the end of the work is waited for. */
+/* Asks the scheduler once to end the work on a lost node, if the class says so. The repair then waits for the
+ * end of the work, whatever comes of that. */
 static bool end_lost_work(const struct turn *t)
 {
     CLEANUP_TEXT struct text run = {0};
@@ -82,8 +82,8 @@ static bool end_lost_work(const struct turn *t)
     return true;
 }
 
-/* What disturbs nobody does not wait for work, but where extensive checks are assigned, which would have to
- * follow on an idle node. */
+/* A remedy that disturbs nobody need not wait for work, unless extensive checks are assigned: these would
+ * have to follow on an idle node. */
 static bool is_gentle(const struct turn *t)
 {
     CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);

@@ -12,16 +12,16 @@
 #include "watch/view/facts.h"
 #include "watch/view/view.h"
 
-enum { LOOKED_MS = 200 /* so exactly it is known when a check was looked at */ };
+enum { LOOKED_MS = 200 /* the accuracy of the time of a check's result */ };
 
-/* A look since the step began says so, or one of this boot of a node that came up. */
+/* The result is newer than the beginning of the step, or of this boot when the node came up. */
 static bool looked_in_step(const struct turn *t, size_t check)
 {
     bool came_up = t->r->came_up && t->r->since.ns == t->r->began.ns;
     return came_up || said_looked(t->w, t->v, check).ns >= t->v->stage_at.ns;
 }
 
-/* What was said before the step may be out of date. */
+/* A check that fails in this step. A result from before the step may be out of date. */
 static const struct check *fails_again(const struct turn *t)
 {
     for (size_t i = 0; i < check_count(t->w); i++) {
@@ -33,8 +33,8 @@ static const struct check *fails_again(const struct turn *t)
     return NULL;
 }
 
-/* A check that is degraded, when every other one has said something: nothing more can come but that it goes
- * by itself. NULL: none is, or one is still silent. */
+/* A check that is degraded while every other check has reported, so that only the fault's own end can change
+ * anything. NULL: there is none, or a check has not reported yet. */
 static const struct check *stays_degraded(const struct turn *t)
 {
     const struct check *found = NULL;
@@ -51,9 +51,9 @@ static const struct check *stays_degraded(const struct turn *t)
     return found;
 }
 
-/* A remedy is known that nobody has to be asked about, and no work waits for this node: it is treated as if
- * it were fatal. Without one the node waits for the deadline, as what is degraded often goes when a node has
- * settled (its clock, a link), and a person is asked then. */
+/* There is a remedy that needs no approval, and this node runs no work: the node is treated as if the fault
+ * were fatal. Without a remedy the node waits for the deadline, because a degraded state often ends when a
+ * node has settled (its clock, a link), and a person is asked then. */
 static bool remedies_degraded(const struct turn *t)
 {
     const struct check *k = stays_degraded(t);
@@ -69,8 +69,8 @@ static bool remedies_degraded(const struct turn *t)
     return turn_to_step(t, (struct move){0}, STEP_ISOLATE, why.s);
 }
 
-/* When the last remedy of this repair was begun, by the watch's own time, and no later than this step; ns 0:
- * it had none. */
+/* When the last remedy of this repair began, by the watch's own time, at the beginning of this step at the
+ * latest; ns 0: the repair had none. */
 static struct mono tried_at(const struct turn *t)
 {
     const struct repair *r = t->r;
@@ -81,8 +81,8 @@ static struct mono tried_at(const struct turn *t)
     return (struct mono){at < t->v->stage_at.ns ? at : t->v->stage_at.ns};
 }
 
-/* What was said before the remedy says nothing of what it left behind: a check that comes round within this
- * step, and that was not looked at since; NULL without. */
+/* A check that runs again within this step and has not run since the remedy; NULL without. Its result from
+ * before the remedy says nothing about the state that the remedy left. */
 static const struct check *repair_provision_unseen(const struct turn *t)
 {
     struct mono since = tried_at(t);
@@ -141,7 +141,7 @@ static void repair_provision(struct watch *w, struct mono now, const struct memb
     turn_to_step(&t, (struct move){.problem = "maintenance"}, STEP_PROVISION, why);
 }
 
-/* It is over, and nobody can say of m that it is well. */
+/* The window is over, and it is not proven that m is well. */
 void provision_after_window(struct watch *w, struct mono now, const struct member *m)
 {
     CLEANUP_TEXT struct text missing = {0}, why = {0};

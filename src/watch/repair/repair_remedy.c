@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps remedy and replace: an operation is carried out, and what came of it is followed. */
+/* The steps remedy and replace: an operation is carried out, and its outcome is followed. */
 #include "node/action.h"
 #include "watch/brake/brake.h"
 #include "watch/health/health.h"
@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-enum { REFUSALS_MAX = 3 /* in a row, then a person */ };
+enum { REFUSALS_MAX = 3 /* in a row; then a person is needed */ };
 
-/* What it is to be done for was found by extensive checks alone, and by this watch not at all: as the node
- * does not say it by itself, nobody would ever see it again. */
+/* The faults were found only by extensive checks, and not under this watch. The node does not report these by
+ * itself, so they would never be seen again. */
 static bool found_by_another(const struct turn *t)
 {
     const struct ailment *a = member_ailment(t->m);
@@ -34,14 +34,15 @@ static bool found_by_another(const struct turn *t)
     return found && watch_live(t->w, t->m);
 }
 
-/* What was chosen is not what is to be done by now. Who is to be replaced has nothing else left. */
+/* The chosen remedy is not the right one any more. For a node that is to be replaced there is no other
+ * remedy. */
 static bool choose_anew(const struct turn *t, const char *why)
 {
     struct move v = {0};
     return t->r->step == STEP_REPLACE ? turn_to_step(t, v, STEP_QUEUE, why) : turn_by_choice(t, v);
 }
 
-/* Its time is over, which runs from the approval where one was asked for. */
+/* The time to begin the remedy is over. It runs from the approval, if there was one. */
 static bool not_begun(const struct turn *t, const struct remedy *remedy, const char *because)
 {
     CLEANUP_TEXT struct text why = {0};
@@ -77,11 +78,12 @@ static bool begin_operation(const struct turn *t)
         return false;
     else if (!remedy_wanted(t->w, t->now, t->m, remedy))
         return incidents_open(t->m)
-                   ? choose_anew(t, "what it was to be replaced for is gone, and something else is wrong")
-                   : turn_on_the_way(t, v, "what was wrong is gone");
+                   ? choose_anew(
+                         t, "the fault for which it was to be replaced is gone, and there is another one")
+                   : turn_on_the_way(t, v, "the fault is gone");
     else if (found_by_another(t))
         return turn_to_step(t, v, turn_has_extensive(t) ? STEP_EXAMINE : STEP_QUEUE,
-                            "what was found has to be found again");
+                            "the finding has to be found again");
     return rc == 0;
 }
 
@@ -100,8 +102,8 @@ static bool carried_out(const struct turn *t, const struct operation *o)
     return turn_on_the_way(t, v, "carried out");
 }
 
-/* How often in a row nothing was done, with this time: what is not done counts as no try, and would be chosen
- * for ever. */
+/* How often in a row nothing was done, including this time. An attempt that did nothing does not count as a
+ * try, so the same remedy would be chosen for ever. */
 static unsigned repair_remedy_refusals(const struct repair *r)
 {
     unsigned n = 1;
@@ -127,7 +129,7 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
     if (v.restarted && member_restarts(t->m))
         return turn_on_the_way(t, v, "it was booted meanwhile");
     if (!incidents_open(t->m) && o->state == OPERATION_REFUSED && !member_restarts(t->m))
-        return turn_on_the_way(t, v, "what was wrong is gone");
+        return turn_on_the_way(t, v, "the fault is gone");
     if (refused && repair_remedy_refusals(t->r) >= REFUSALS_MAX) {
         CLEANUP_TEXT struct text said = {0};
         text_printf(&said, "nothing was done %d times in a row: %.256s", REFUSALS_MAX, v.attempt);
@@ -136,14 +138,14 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
     return refused && member_restarts(t->m) ? turn_by_maintenance(t, v) : turn_by_choice(t, v);
 }
 
-/* What boots the node has been done when it is here on another boot: nobody else can say so. Another
- * machine's boot says nothing, but that it was replaced. */
+/* An operation that boots the node is done when the node is here on another boot, for nothing else can report
+ * that. A boot of another machine proves nothing, unless the node is being replaced. */
 static bool came_back(const struct turn *t, const struct operation *o)
 {
     return is_on_another_boot(t, o) && (t->r->step == STEP_REPLACE || machine_check(t->w, t->m, NULL) == 0);
 }
 
-/* It is lost, and may be repaired. */
+/* The node is lost, and may be repaired. */
 static bool is_gone(const struct turn *t)
 {
     return lost_finding(t->w, t->m) && lost_check(t->w, t->now, t->m, NULL) == 0;
@@ -154,7 +156,7 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
     bool boots = action_boots(action_of(o->run)), back = came_back(t, o);
     bool overdue = operation_overdue(t->w, t->now, t->m, o);
     if (boots && is_on_another_boot(t, o) && !machine_seen(t->w, t->m))
-        return false; /* whose boot it is will be known in a moment */
+        return false; /* in a moment it is known which machine booted */
     switch (o->state) {
     case OPERATION_NONE:
     case OPERATION_WAITS:
@@ -168,7 +170,7 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
             operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN,
                           "it did not come back in the time that this takes");
         else if (overdue)
-            operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN, "nobody said what came of it");
+            operation_end(t->w, t->now, t->m, o, OPERATION_UNKNOWN, "its outcome was not reported");
         return t->v->asked;
     case OPERATION_DONE:
         if (!boots || back)
@@ -177,7 +179,7 @@ static bool follow_operation(const struct turn *t, const struct operation *o)
     case OPERATION_UNKNOWN:
         if (boots && back)
             return carried_out(t, o);
-        return not_carried_out(t, o, "what came of it is not known");
+        return not_carried_out(t, o, "its outcome is not known");
     case OPERATION_FAILED:
     case OPERATION_REFUSED: return not_carried_out(t, o, "not carried out");
     case OPERATION_STATES: break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps of a repair share: how a step is left, and what is chosen. */
+/* What the steps of a repair share: how a step is left, and how a remedy is chosen. */
 #include "watch/health/health.h"
 #include "watch/outside/outside.h"
 #include "watch/repair/choose_inside.h"
@@ -113,7 +113,7 @@ bool turn_to_remedy(const struct turn *t, struct move v, const struct remedy *re
     v.remedy = remedy;
     v.to = replaces ? STEP_REPLACE : STEP_REMEDY;
     v.why = why;
-    v.deadline = t->w->policy.health.examine_deadline; /* to begin it, once it may be */
+    v.deadline = t->w->policy.health.examine_deadline; /* the time to begin it, once it may begin */
     move_propose(t, &v);
     return true;
 }
@@ -135,12 +135,12 @@ bool turn_by_choice(const struct turn *t, struct move v)
     if (is_hardware(t->m))
         v.problem = "hardware_problem";
     if (c->waits && !t->late && lost_work_unsaid(t->w, t->now, t->m))
-        return turn_to_step(
-            t, v, STEP_QUEUE,
-            "it is not heard, and what runs on it is not known: its agent had not said so, and no "
-            "scheduler can");
+        return turn_to_step(t, v, STEP_QUEUE,
+                            "it is not heard, and it is not known whether work runs on it: its agent had not "
+                            "reported that, and no "
+                            "scheduler can");
     if (c->waits && !t->late)
-        return false; /* what runs ends, and is no reason to call a person */
+        return false; /* the work will end, so no person is needed yet */
     if (!c->chosen)
         return turn_to_step(t, v, STEP_QUEUE, *c->why ? c->why : "no remedy is left");
     v.cost = choice_cost(c);

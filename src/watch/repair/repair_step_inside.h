@@ -6,27 +6,26 @@
 #include "watch/view/view.h"
 
 /*
- * What the steps of a repair share: a move is what a REPAIR says, and a turn is one look at one node. Each
- * step has a file: repair_isolate.c, repair_examine.c, repair_remedy.c, repair_tend.c, repair_provision.c;
- * repair.c
- * says which of them has its turn.
+ * What the steps of a repair share. A move is the content of a REPAIR command; a turn is one look at one
+ * node. Each step has a file: repair_isolate.c, repair_examine.c, repair_remedy.c, repair_tend.c,
+ * repair_provision.c. repair.c decides which step has its turn.
  */
 
-/* What a REPAIR says beside what follows from the node. */
+/* The content of a REPAIR command that does not follow from the node. */
 struct move {
     enum step to;
     const char *why, *problem;
     const struct remedy *remedy;
-    int64_t cost; /* expected of it; 0: it was not chosen by its cost */
+    int64_t cost; /* its expected cost; 0: it was not chosen by its cost */
     struct span deadline;
-    enum examined examined; /* EXAMINED_NOT: as it was, and so is: */
+    enum examined examined; /* EXAMINED_NOT: unchanged, and so is the next field */
     unsigned inconclusive;
     enum refusal refusal;
-    const char *attempt; /* what came of the attempt under way; NULL: nothing is said of it */
+    const char *attempt; /* the outcome of the attempt under way; NULL: none is given */
     bool done;
     char verdict;
-    bool restarted; /* it booted since a restart of it was asked for, if one was */
-    bool renewed;   /* what comes back is another machine: nothing that is known is of it */
+    bool restarted; /* the node booted since its restart was asked for, if it was */
+    bool renewed;   /* another machine comes back, so nothing that is known applies to it */
 };
 
 struct turn {
@@ -38,43 +37,43 @@ struct turn {
     bool late; /* the step's deadline is over */
 };
 
-/* Proposes the step, for this reason; always true. The functions below that return bool are true when they
+/* Proposes the step, for this reason; always true. The functions below that return bool return true when they
  * proposed something. */
 bool turn_to_step(const struct turn *t, struct move v, enum step to, const char *why);
 /* The attempt that has not ended; NULL without. */
 const struct attempt_record *attempt_under_way(const struct repair *r);
 /* The remedy of the step; NULL when it is not configured any more. */
 const struct remedy *turn_remedy(const struct turn *t);
-/* Something that is open was found by this check. */
+/* An open incident has a finding of this check. */
 bool turn_found(const struct turn *t, const struct check *k);
-/* The i-th check where it is assigned to the node and extensive; else NULL. What is scheduled runs on idle
- * nodes; where it found what is wrong, it has to say that it is over. */
+/* The i-th check, if it is extensive and assigned to the node; else NULL. A scheduled check, which runs on
+ * idle nodes, counts when an open incident has a finding of it, because it has to report the end of that. */
 const struct check *turn_extensive(const struct turn *t, size_t i);
 /* An extensive check is assigned to the node. */
 bool turn_has_extensive(const struct turn *t);
-/* Why the repair goes no further, in words; NULL: it does. */
+/* Why the repair ends early, in words; NULL: it goes on. */
 const char *turn_given_up(const struct turn *t);
-/* To the remedy, or to a person where it is a dry run. */
+/* Goes on to the remedy, or to a person when the remedy is a dry run. */
 bool turn_to_remedy(const struct turn *t, struct move v, const struct remedy *remedy, const char *why);
-/* To what is to be done, over all that is open. */
+/* Goes on to the remedy that is chosen for all open faults. */
 bool turn_by_choice(const struct turn *t, struct move v);
-/* Nothing is open: what is left of the way back. */
+/* No fault is open: goes on with the way back into service. */
 bool turn_on_the_way(const struct turn *t, struct move v, const char *why);
-/* What a maintenance event asks for; to a person when no remedy does it. */
+/* Goes on to what a maintenance event asks for, or to a person when no remedy does it. */
 bool turn_by_maintenance(const struct turn *t, struct move v);
-/* Adds in words what the node's provider wants. */
+/* Adds what the node's provider wants, in words. */
 void maintenance_say(const struct turn *t, struct text *why);
-/* A remedy that disturbs nobody, and one that needs nothing on a node that is lost, need not wait for work.
- */
+/* A remedy that disturbs nobody need not wait for work, and neither need a remedy without needs on a lost
+ * node. */
 bool step_isolate(const struct turn *t);
 bool step_examine(const struct turn *t);
 bool step_remedy(const struct turn *t);
-/* The node is in service all the while. What the remedy came to shows when its checks were asked again: what
- * is left counts as it did before, and another remedy, or the drain of what lasts, is for it. */
+/* The node stays in service. The outcome of the remedy shows when its checks have run again. A fault that is
+ * left counts as before, and gets another remedy, or is drained when it lasts. */
 bool step_tend(const struct turn *t);
 bool step_provision(const struct turn *t);
-/* A remedy was begun while the node was in service, and something else began a repair meanwhile: one thing at
- * a time is done to a node. */
+/* A remedy was begun while the node was in service, and something else began a repair meanwhile. Only one
+ * thing at a time is done to a node, so the repair waits. */
 bool tend_follow(const struct turn *t);
 
 #endif

@@ -16,7 +16,7 @@ static bool tend_ends(const struct turn *t, struct move v, const char *why)
     return turn_to_step(t, v, STEP_NONE, why);
 }
 
-/* Before the remedy is begun. */
+/* Begins the remedy, or ends the step when that is not possible. */
 static bool tend_begins(const struct turn *t)
 {
     const struct remedy *remedy = turn_remedy(t);
@@ -32,7 +32,7 @@ static bool tend_begins(const struct turn *t)
     return rc == 0;
 }
 
-/* What the operation came to that a remedy in service was. False while that is not known. */
+/* Takes in the outcome of the operation of a remedy in service. False while it is not known. */
 static bool take_tended(const struct turn *t, struct move *v, char said[static REASON_BYTES_MAX + 1])
 {
     struct operation o;
@@ -42,7 +42,7 @@ static bool take_tended(const struct turn *t, struct move *v, char said[static R
     if (o.state == OPERATION_BEGUN) {
         over = false;
         if (overdue)
-            operation_end(t->w, t->now, t->m, &o, OPERATION_UNKNOWN, "nobody said what came of it");
+            operation_end(t->w, t->now, t->m, &o, OPERATION_UNKNOWN, "its outcome was not reported");
     }
     snprintf(said, REASON_BYTES_MAX + 1, "%s",
              waits                       ? "nobody carried it out"
@@ -56,8 +56,8 @@ static bool take_tended(const struct turn *t, struct move *v, char said[static R
     return over || (waits && overdue);
 }
 
-/* What this check found is not looked at anew since the remedy was carried out. One that is told of things,
- * as the kernel's log is, has a moment to take them back. */
+/* The check has not run since the remedy was carried out. A check that follows a source, like the kernel's
+ * log, has a moment to take its findings back. */
 static bool is_old(const struct turn *t, size_t check)
 {
     const struct check *k = check_at(t->w, check);
@@ -100,7 +100,7 @@ bool step_tend(const struct turn *t)
         return tend_begins(t);
     const struct remedy *remedy = turn_remedy(t);
     if (!remedy || !remedy_wanted(t->w, t->now, t->m, remedy))
-        return tend_ends(t, v, "what was wrong is gone");
+        return tend_ends(t, v, "the fault is gone");
     if (is_asked_again(t) && !t->late)
         return false;
     return tend_ends(t, v, "it did not help");

@@ -12,8 +12,8 @@ struct watch;
 
 /* --- which remedy ------------------------------------------------------------------------------------ */
 
-/* What would be done for m now and why: all candidates, with counts and costs. Also when it has no repair. In
- * a maintenance window of the scheduler's that is nothing. */
+/* What would be done for m now and why: all candidates, with counts and costs, also when m has no repair.
+ * Nothing would be done in a maintenance window of the scheduler. */
 void watch_choice(const struct watch *w, struct mono now, const struct member *m, struct choice *out);
 
 /* --- overrides --------------------------------------------------------------------------------------- */

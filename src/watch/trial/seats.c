@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trials and the seats of nodes in them: how a node comes to take part, what it came to, and how it leaves.
- */
+/* Trials and their members: how a node comes to take part, what its part came to, and how it leaves. */
 #include "health/group.h"
 #include "watch/budget/budget.h"
 #include "watch/health/health.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REST_S = 600 /* after a trial that came to nothing, before the next on the same node */ };
+enum { REST_S = 600 /* after a trial without a result, before the next trial on the same node */ };
 
 const struct member *seat_member(const struct watch *w, const struct seat *s)
 {
@@ -100,7 +99,7 @@ bool seat_is_held(const struct member *m, const char *claim)
     return false;
 }
 
-/* Its repair keeps it, and has to be where it was when the trial began. */
+/* The repair of m keeps it, and has to be in the same step as when the trial began. */
 bool trial_is_examined(const struct trial *t, const struct member *m)
 {
     const struct repair *r = member_repair(m);

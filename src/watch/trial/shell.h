@@ -5,26 +5,28 @@
 #include "watch/view/shell.h"
 
 /*
- * What the shells carry out for trials, and what they tell of it (doc/spec/trial.md).
+ * What the shells carry out for trials, and what they report about it (doc/spec/trial.md).
  */
 
 struct watch;
 
 /* What a node is to do now. */
 struct trial_run {
-    uint64_t run;         /* by which watch_tried knows it */
+    uint64_t run;         /* the number by which watch_tried knows the run */
     const char *check;    /* borrowed, as nodes */
-    struct span deadline; /* it has answered by then */
-    const char *nodes;    /* that run it together, in order, with commas between; NULL: by itself */
-    unsigned rank;        /* its own place in them, from 0 */
-    bool stop;            /* what runs of this check is not wanted any more; nothing is to be begun */
+    struct span deadline; /* the node has answered by then */
+    const char *nodes; /* the nodes that run the check together, in order, with commas between; NULL: the node
+                          runs it by itself */
+    unsigned rank;     /* the node's own place in them, from 0 */
+    bool stop;         /* a run of this check is to be ended, and none is to begin */
 };
 
 typedef void trial_run_fn(void *arg, struct member *m, const struct trial_run *r);
-/* Calls fn for what is to be begun or ended now, each once; for the shell's timer. That the node is held and
- * free was looked at right before. */
+/* Calls fn once for each run that is to begin or end now; for the shell's timer. Right before, the watch
+ * checked that the node is held and free. */
 void watch_trials(struct watch *w, struct mono now, trial_run_fn *fn, void *arg);
-/* What a run came to; v NULL: nothing, for this reason. What nobody waits for any more is dropped. */
+/* The result of a run; v NULL: there is none, for this reason. A result that is not awaited any more is
+ * dropped. */
 void watch_tried(struct watch *w, uint64_t run, const struct verdict *v, const char *why);
 
 #endif

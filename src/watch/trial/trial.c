@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trials that are under way. What holds a node is its record and the claim; what runs where is this watch's
- * memory alone. So a trial that this watch did not begin, or has forgotten, is ended: a check changes
- * nothing, and is due again. Whatever happens to a node in a trial (work, a person, a repair, silence) ends
- * its part, and the clean-up is the same for all: the agent is told to end what runs, then the node is let
- * go, again and again until its record says so.
+ * Trials that are under way. The record and the claim hold a node; only this watch's memory has which runs
+ * are under way on which nodes. So a trial that this watch did not begin, or has forgotten, is ended: a check
+ * changes nothing, and is due again. Whatever happens to a node in a trial (work, a person, a repair,
+ * silence) ends its part, and the clean-up is always the same: the agent is told to end the run, then the
+ * node is let go, again and again until its record says so.
  *
- * A run begins when the node is held and free at that very moment, which with a scheduler means that the
- * scheduler was read and says so; and when nobody else holds it, which is read again right before, as before
- * a remedy.
+ * A run begins when the node is held and free at that very moment. With a scheduler this means that the
+ * scheduler was read and says so. Nobody else may hold the node, which is also read right before, as it is
+ * before a remedy.
  */
 #include "watch/trial/trial.h"
 #include "watch/budget/budget.h"
@@ -27,13 +27,14 @@
 #include <string.h>
 
 enum {
-    ASKED_S = 10, /* a command of which nothing is heard for so long is taken as lost, */
-    BEGUN_S = 300 /* but one that holds nodes when it could be: a slow store may still write it down */
+    ASKED_S = 10, /* a command without an outcome for so long is taken as lost */
+    BEGUN_S = 300 /* the same for a command that holds nodes, while it can still be valid: a slow store may
+                     still record it */
 };
 
 /* --- their lives ------------------------------------------------------------------------------ */
 
-/* --- whom it holds ---------------------------------------------------------------------------- */
+/* --- which nodes it holds ---------------------------------------------------------------------- */
 
 static bool is_recorded(const struct member *m, const char *claim)
 {
@@ -50,11 +51,11 @@ void trial_changed(struct watch *w, const struct member *m)
         budget_patient(w, m);
 }
 
-/* --- seats ------------------------------------------------------------------------------------ */
+/* --- trial members ----------------------------------------------------------------------------- */
 
 /* --- what ends it ----------------------------------------------------------------------------- */
 
-/* Why this node takes part no more; NULL: nothing is wrong with it. */
+/* Why this node takes part no more; NULL: it goes on. */
 static const char *trial_disturbed(struct watch *w, struct mono now, const struct trial *t,
                                    const struct seat *s)
 {
@@ -82,7 +83,7 @@ static const char *trial_disturbed(struct watch *w, struct mono now, const struc
     return NULL;
 }
 
-/* Why the whole of it ends. */
+/* Why the whole trial ends; NULL: it goes on. */
 static const char *trial_stopped(const struct watch *w, struct mono now, const struct trial *t, struct err *e)
 {
     size_t place = check_place(w, t->check);
@@ -91,9 +92,9 @@ static const char *trial_stopped(const struct watch *w, struct mono now, const s
         return e->msg;
     unsigned when = CHECK_SCHEDULED | (t->examines ? CHECK_EXTENSIVE : 0);
     if (!k || !(k->when & when) || k->group != t->group)
-        return "the check is not what it was any more";
+        return "the check was changed";
     if (t->examines && t->seats[0].state >= SEAT_OVER)
-        return "who was examined takes part no more";
+        return "the examined node takes part no more";
     if (w->trials->yield.ns && w->trials->yield.ns >= t->began.ns)
         return "its room is needed for a node that is ill";
     return NULL;
@@ -118,8 +119,8 @@ static void look_for_ends(struct watch *w, struct mono now, struct trial *t)
 
 /* --- letting go ------------------------------------------------------------------------------- */
 
-/* The agent is to be told to end what it runs, for as long as there is somebody to tell. What follows from
- * what was found comes before. */
+/* Whether the node may be let go. As long as the agent can be told, it is first told to end its run. The
+ * consequences of the findings also come first. */
 static bool may_go(const struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
 {
     const struct member *m = seat_member(w, s);
@@ -131,7 +132,8 @@ static bool may_go(const struct watch *w, struct mono now, const struct trial *t
     return !(s->ran && v->asked && within(now, s->wait, ASKED_S));
 }
 
-/* Those that end for the same reason go together. False when there are none, or the shell has no room. */
+/* Lets nodes go whose part ended for the same reason, with one command. False when there are none, or the
+ * shell has no room. */
 static bool let_go(struct watch *w, struct mono now, struct trial *t)
 {
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
@@ -156,7 +158,7 @@ static bool let_go(struct watch *w, struct mono now, struct trial *t)
     return nodes.n && w->sink.propose(w->sink.arg, &cmd);
 }
 
-/* Those whose record says that they are held no more. True when somebody is left. */
+/* Removes the nodes whose records say that they are not held any more. True when some are left. */
 static bool see_off(struct watch *w, struct trial *t)
 {
     bool any = false;
@@ -175,7 +177,7 @@ static bool see_off(struct watch *w, struct trial *t)
 
 /* --- going on --------------------------------------------------------------------------------- */
 
-/* The record says which claim it has. */
+/* Learns the claim from the record. False: it is not known yet. */
 static bool find_claim(const struct watch *w, struct trial *t)
 {
     const struct trial_record *r = t->n ? member_trial(seat_member(w, &t->seats[0])) : NULL;
@@ -184,7 +186,7 @@ static bool find_claim(const struct watch *w, struct trial *t)
     return *t->claim;
 }
 
-/* Its record may still come. Where a node is not free any more, the command is refused. */
+/* Whether the record of the trial may still come. The command is refused when a node is not free any more. */
 static bool may_come(const struct watch *w, struct mono now, const struct trial *t)
 {
     for (size_t i = 0; i < t->n && !within(now, t->began, ASKED_S); i++) {
@@ -211,7 +213,7 @@ static void go_singly(struct watch *w, struct mono now, struct trial *t, const s
     }
 }
 
-/* False when it is over. */
+/* Returns false when the trial is over. */
 static bool trial_go(struct watch *w, struct mono now, struct trial *t)
 {
     if (!find_claim(w, t))
@@ -239,7 +241,7 @@ void trial_tick(struct watch *w, struct mono now)
     }
 }
 
-/* --- what nobody here began ------------------------------------------------------------------- */
+/* --- trials that this watch did not begin -------------------------------------------------------- */
 
 static const char *claim_of(const struct member *m)
 {
@@ -252,7 +254,8 @@ static const char *claim_of(const struct member *m)
     return NULL;
 }
 
-/* It is ended, and its agent told first: for as long as the check may run, it may run still. */
+/* Ends the trial. The agent is told first, because the run may still be under way for as long as the check
+ * may run. */
 static void end_orphan(struct watch *w, struct mono now, const struct member *m, const char *claim)
 {
     const struct trial_record *r = member_trial(m);
@@ -300,9 +303,9 @@ static void begin_run(struct watch *w, const struct trial *t, struct seat *s, tr
     fn(arg, m, &r);
 }
 
-/* Right before s begins its run, and those that run it together with s, which begin with it: held for it,
- * free, and held by nobody else as was read a moment ago. All of them are looked at, so that all that have to
- * be read are read at once. */
+/* Whether s may begin its run, with those that run it together with s: all must be held for the trial and
+ * free, and held by nobody else, as was read a moment ago. The function looks at all of them, so that all
+ * that have to be read are read at once. */
 static bool may_begin(struct watch *w, struct mono now, const struct trial *t, const struct seat *s)
 {
     bool may = true;

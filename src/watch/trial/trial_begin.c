@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is held for which check. In a sweep every node that is due and looks free is noted, which costs a
- * comparison for one that is not; at its end the longest overdue are looked at in full and held, as many as
- * there is room for.
+ * Which nodes are held for which check. In a sweep, every node that is due and looks free is noted; a node
+ * that is not due costs one comparison. At the end of the sweep the nodes that are longest overdue are looked
+ * at in full and held, as many as there is room for.
  */
 #include "watch/brake/brake.h"
 #include "watch/budget/budget.h"
@@ -23,12 +23,12 @@
 #include <string.h>
 
 enum {
-    CANDIDATES_MAX = 4096, /* of a sweep, the longest overdue; twice as many while it lasts */
-    TRIES_MAX = 32,        /* to begin one, of a sweep */
-    LOOKS_MAX = 512,       /* at candidates in full, of a sweep */
-    AGAIN_S = 30,          /* before one that may not, or finds no company, is looked at again */
-    YIELD_REST_S = 60,     /* after ill nodes needed the room */
-    WAIT_PART = 4          /* of an examination's time, to wait for partners who can tell */
+    CANDIDATES_MAX = 4096, /* in a sweep, those longest overdue; twice as many during the sweep */
+    TRIES_MAX = 32,        /* to begin a trial, in a sweep */
+    LOOKS_MAX = 512,       /* at candidates in full, in a sweep */
+    AGAIN_S = 30,      /* before the next look at a node that may not run the check, or finds no company */
+    YIELD_REST_S = 60, /* after ill nodes needed the room */
+    WAIT_PART = 4      /* of an examination's time, to wait for enough partners to tell whose fault it is */
 };
 
 void trial_reconfigure(struct watch *w)
@@ -44,14 +44,14 @@ void trial_reconfigure(struct watch *w)
             w->trial_begin->scheduled[w->trial_begin->n_scheduled++] = (uint16_t)i;
 }
 
-/* --- who is due ------------------------------------------------------------------------------- */
+/* --- which nodes are due ------------------------------------------------------------------------ */
 
 static int64_t due_of(const struct member *m, const struct check *k)
 {
     const struct tried *last = trial_last(member_trial(m), k->name);
     if (!last)
         return 0;
-    /* Who failed and is back in service has to show that it is well. */
+    /* A node that failed and is back in service has to show that it is well. */
     return last->result >= RESULT_FATAL ? last->at.ns : last->at.ns + k->every.ns;
 }
 
@@ -104,7 +104,8 @@ static void add_candidate(struct watch *w, const struct member *m, const struct 
         (struct trial_due){v->trial_due.ns, v->trial_check, m->id};
 }
 
-/* Without its inventory it could not be taken, and would rest for something that comes in a moment. */
+/* A node without its inventory could not be taken, and would then rest although the inventory comes in a
+ * moment. */
 static bool looks_free(const struct watch *w, struct mono now, const struct member *m)
 {
     const struct observed *o = watch_observed(w, m);
@@ -121,9 +122,9 @@ void trial_note_due(struct watch *w, struct mono now, const struct member *m)
         add_candidate(w, m, v);
 }
 
-/* --- who may ---------------------------------------------------------------------------------- */
+/* --- which nodes may run a check ---------------------------------------------------------------- */
 
-/* The worst that is known of m but for what this check found. */
+/* The worst that is known about m, without the findings of this check. */
 static enum result worst_beside(const struct watch *w, struct mono now, const struct member *m, size_t check)
 {
     const struct health_state *v = health_state_find(w, m);
@@ -143,7 +144,7 @@ static enum result worst_beside(const struct watch *w, struct mono now, const st
     return worst;
 }
 
-/* One of which this check itself said that it is ill is tried again, in its time. */
+/* A node that only this check found ill is tried again when it is due. */
 static bool is_well(const struct watch *w, struct mono now, const struct member *m, size_t check)
 {
     const struct tried *last = trial_last(member_trial(m), check_at(w, check)->name);
@@ -162,7 +163,7 @@ static bool may_run(const struct watch *w, struct mono now, const struct member 
         !is_well(w, now, m, check))
         return false;
     watch_fitness(w, mono_add(now, w->stood_still), m, &claims, &shortfall, &f);
-    f.ill = false; /* judged above */
+    f.ill = false; /* was judged above */
     return lifecycle_of(&f.agreed) == LIFECYCLE_AVAILABLE && lifecycle_schedulable(&f, NULL);
 }
 
@@ -177,7 +178,8 @@ static unsigned held_nodes(const struct watch *w)
     return n;
 }
 
-/* So many may be held for a check: its share, and one group with those who can tell whose fault it is. */
+/* How many nodes may be held for a check: its share, or at least one group with enough nodes to tell whose
+ * fault it is. */
 static unsigned most_for(struct watch *w, const struct check *k)
 {
     unsigned percent = w->policy.health.trials_percent, least = 1;
@@ -187,7 +189,7 @@ static unsigned most_for(struct watch *w, const struct check *k)
     return !percent ? 0 : share > least ? share : least;
 }
 
-/* Those who run a check together are of one class and one topology group. */
+/* Nodes that run a check together are of one class and one topology group. */
 static bool goes_with(const struct watch *w, size_t check, uint32_t first, const struct member *m)
 {
     const struct member *a = cluster_by_id(w->cluster, first);
@@ -220,7 +222,7 @@ static bool trial_begin_propose(struct watch *w, const struct trial *t, struct s
     return w->sink.propose(w->sink.arg, &cmd);
 }
 
-/* Whether m takes part; one that may not is not asked again at once. */
+/* Whether m takes part. A node that may not is not looked at again at once. */
 static bool takes_part(struct watch *w, struct mono now, const struct member *m, size_t check)
 {
     if (!budget_room(w, m))
@@ -231,7 +233,7 @@ static bool takes_part(struct watch *w, struct mono now, const struct member *m,
     return false;
 }
 
-/* Holds those who have a seat; false when they are too few, and nobody is held. */
+/* Holds the members of the trial. False when there are too few of them, and none is held. */
 static bool trial_begin_hold(struct watch *w, struct trial *t, const struct check *k, size_t least)
 {
     bool enough = t->n >= least;
@@ -242,7 +244,7 @@ static bool trial_begin_hold(struct watch *w, struct trial *t, const struct chec
     return enough;
 }
 
-/* Holds the candidate and those that go with it. */
+/* Holds the candidate and the nodes that go with it. */
 static void begin_with(struct watch *w, struct mono now, const struct trial_due *first, unsigned room,
                        unsigned *looks)
 {
@@ -264,7 +266,7 @@ static void begin_with(struct watch *w, struct mono now, const struct trial_due 
             mono_add(now, span_s(AGAIN_S));
 }
 
-/* Anybody may be held. */
+/* Whether any node may be held. */
 static bool may_hold(const struct watch *w, struct mono now)
 {
     bool yields = w->trials->yield.ns && within(now, w->trials->yield, YIELD_REST_S);
@@ -274,7 +276,7 @@ static bool may_hold(const struct watch *w, struct mono now)
 
 /* --- for one that is examined ----------------------------------------------------------------- */
 
-/* Whose turn it is: those after the last one in the order of the members, then from the first one on. */
+/* The order of turns: the members after the last one, in their order, then those from the first member on. */
 static uint32_t turn_of(const struct trial_wish *x, uint32_t member)
 {
     return member - x->member - 1;
@@ -291,8 +293,8 @@ void trial_ask(struct watch *w, struct mono now, const struct member *m, size_t 
     x->next_check = (uint16_t)check;
 }
 
-/* Whoever ran it with others and passed in none of the runs since comes last, so that the next try does not
- * meet him first; else who ran it longest ago comes first, so that each has his turn. */
+/* A node that ran the check with others and has not passed since comes last, so that the next try does not
+ * meet it first. Otherwise the node whose last run is the oldest comes first, so that each has its turn. */
 static bool goes_before(const struct partner *a, const struct partner *b)
 {
     return a->doubt_ns != b->doubt_ns ? a->doubt_ns < b->doubt_ns : a->ran_ns < b->ran_ns;
@@ -324,14 +326,14 @@ void trial_note_partner(struct watch *w, struct mono now, const struct member *m
     add_partner(x, &(struct partner){v->trial_doubt.ns, last ? last->at.ns : 0, m->id});
 }
 
-/* So many partners can tell whose fault it is. */
+/* How many partners suffice to tell whose fault it is. */
 static size_t partners_wanted(const struct check *k)
 {
     return k->group + GROUP_WITNESSES - 1;
 }
 
-/* So many have to be free for it to begin: those who can tell, or all where fewer are in service. When a
- * part of its time is over a group has to do. */
+/* How many partners must be free for the trial to begin: as many as suffice, or all when fewer are in
+ * service. When a part of the examination's time is over, one group is enough. */
 static size_t partners_needed(const struct watch *w, struct mono now)
 {
     const struct trial_wish *x = &w->trial_begin->wish;
@@ -368,7 +370,8 @@ static bool is_wanted(struct watch *w, struct mono now, const struct trial_wish 
            brake_operate(w, now, m, NULL, NULL) == 0;
 }
 
-/* True while enough are free and there is no room to hold them: what is scheduled is not to take it. */
+/* True while enough partners are free and there is no room to hold them: scheduled trials must not take the
+ * room. */
 static bool trial_begin_grant(struct watch *w, struct mono now)
 {
     const struct trial_wish *x = &w->trial_begin->wish;
@@ -384,7 +387,7 @@ static bool trial_begin_grant(struct watch *w, struct mono now)
     return false;
 }
 
-/* Partners are noted for a whole sweep: for the same one again, or for whoever asked and is the next. */
+/* Partners are noted for a whole sweep: again for the same node, or for the next node that asked. */
 static void take_turn(struct trial_wish *x, bool again)
 {
     if (!again) {
@@ -396,7 +399,7 @@ static void take_turn(struct trial_wish *x, bool again)
     x->in_service = x->n = 0;
 }
 
-/* More may be held for some check. */
+/* For some check more nodes may be held. */
 static bool any_share_left(struct watch *w, unsigned held)
 {
     for (size_t i = 0; i < w->trial_begin->n_scheduled; i++)
@@ -423,7 +426,8 @@ void trial_end_sweep(struct watch *w)
     }
     take_turn(&w->trial_begin->wish, waits);
     w->trial_begin->n_candidates = 0;
-    w->trials->may = may && (!w->trials->first || any_share_left(w, held)); /* else nobody has to be noted */
+    w->trials->may =
+        may && (!w->trials->first || any_share_left(w, held)); /* otherwise no node has to be noted */
 }
 
 void trial_begin_fini(struct watch *w)

@@ -6,10 +6,10 @@
 #include "watch/view/view.h"
 
 /*
- * Which node is due for a trial, and which nodes are held for it. Its state is w->trial_begin.
+ * Which node is due for a trial, and which nodes are held for it. The state is w->trial_begin.
  */
 
-/* A node on which a check may run. */
+/* A node on which a check is due. */
 struct trial_due {
     int64_t due_ns;
     uint16_t check;
@@ -18,34 +18,35 @@ struct trial_due {
 
 enum { PARTNERS_MAX = 2 * (CHECK_GROUP_MAX + GROUP_WITNESSES) };
 
-/* One that looks free. */
+/* A possible partner: a node that looks free. */
 struct partner {
-    int64_t doubt_ns, ran_ns; /* trial_doubt; when it ran the check last in a trial; 0: never */
+    int64_t doubt_ns, ran_ns; /* trial_doubt; when the node last ran the check in a trial; 0: never */
     uint32_t member;
 };
 
-/* Examinations that want partners for a check of several nodes. In a sweep they are noted for one. */
+/* Examinations that need partners for a check of several nodes. In a sweep partners are noted for one of
+ * them. */
 struct trial_wish {
-    bool noting;     /* for this one: */
-    uint32_t member; /* kept when it is over, as it says who is the next */
+    bool noting;     /* partners are noted for the next field */
+    uint32_t member; /* kept when its turn is over, because it decides which member is next */
     uint16_t check;
-    size_t in_service; /* nodes that may be its partners, now or when they are free */
+    size_t in_service; /* nodes that can be its partners, now or when they are free */
     size_t n;
     struct partner partners[PARTNERS_MAX]; /* the best first */
-    bool asked;                            /* in this sweep, and the next is: */
+    bool asked;                            /* an examination asked in this sweep, and this one is next: */
     uint32_t next;
     uint16_t next_check;
 };
 
-/* Notes m as a partner of the one whose turn it is. */
+/* Notes m as a partner of the examination whose turn it is. */
 void trial_note_partner(struct watch *w, struct mono now, const struct member *m);
-/* Notes m, which is in no trial, when it is due. */
+/* Notes m, which is in no trial, when a check is due. */
 void trial_note_due(struct watch *w, struct mono now, const struct member *m);
 struct trial_begin {
     size_t n_scheduled;
-    uint16_t *scheduled; /* places of the checks that are scheduled */
+    uint16_t *scheduled; /* places of the scheduled checks */
     size_t n_candidates, candidates_cap;
-    struct trial_due *candidates; /* of the sweep under way */
+    struct trial_due *candidates; /* in the present sweep */
     struct trial_wish wish;
 };
 

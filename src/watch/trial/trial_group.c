@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trial of a check that several nodes run together: round after round, as health/group.h asks for them,
- * and at the end what it says of each node, and of what lies between them. A node whose part ended before is
- * in no run that counts.
+ * A trial of a check that several nodes run together: round after round, as health/group.h asks for them. At
+ * the end it judges each node, and what lies between the nodes. A run with a node whose part ended early does
+ * not count.
  */
 #include "health/group.h"
 #include "watch/health/health.h"
@@ -24,7 +24,7 @@ static bool is_out(const struct seat *s)
     return s->state >= SEAT_OVER;
 }
 
-/* What counts as a failure of this check: a finding is no worse than its severity. */
+/* Whether a result counts as a failure of this check. A finding is never worse than the check's severity. */
 static bool trial_group_fails(const struct check *k, enum result r)
 {
     return r >= (k->severity < RESULT_DEGRADED ? k->severity : RESULT_DEGRADED);
@@ -42,11 +42,11 @@ static enum run_result result_of(const struct trial *t, const struct run *r, con
         passes &= s->state == SEAT_HEARD && s->said->result >= RESULT_OK;
     }
     if (any_out)
-        return RUN_UNKNOWN; /* what the others say may be because of it */
+        return RUN_UNKNOWN; /* the other results may be the consequence */
     return failed ? RUN_FAIL : passes ? RUN_PASS : RUN_UNKNOWN;
 }
 
-/* One that cannot run it is none of those who run it with others. */
+/* A node that cannot run the check leaves the group. */
 static void leave_unsupported(struct watch *w, struct mono now, struct trial *t)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -66,7 +66,8 @@ static const char *failed_words(const struct seat *s, const struct check *k)
     return s->state == SEAT_HEARD && trial_group_fails(k, s->said->result) ? words_of(s->said) : "";
 }
 
-/* A node that took part only, and whose partner tells what the tool said, has the partner's words. */
+/* Notes the words of a failed run. A node without words of its own gets those of its partner, which has the
+ * tool's output. */
 static void note_failed(struct trial *t, const struct run *r, const struct check *k)
 {
     const char *told = "";
@@ -82,7 +83,7 @@ static void note_failed(struct trial *t, const struct run *r, const struct check
     }
 }
 
-/* False while one is pending. */
+/* False while a run is pending. */
 static bool take_results(struct trial *t, const struct check *k)
 {
     bool all = true;
@@ -98,7 +99,7 @@ static bool take_results(struct trial *t, const struct check *k)
     return all;
 }
 
-/* Until they pass they are in doubt. */
+/* Begins a run. Its nodes are suspects until they pass. */
 static void call_run(struct watch *w, struct mono now, struct trial *t, size_t i)
 {
     const struct run *r = grouping_run(t->grouping, i);
@@ -121,9 +122,9 @@ static bool call_round(struct watch *w, struct mono now, struct trial *t)
     return n > 0;
 }
 
-/* --- what it comes to ------------------------------------------------------------------------- */
+/* --- the verdicts ------------------------------------------------------------------------------ */
 
-/* The other nodes of runs of this result that the place took part in: "n3 and n7". */
+/* The other nodes of the runs of this node with this result: "n3 and n7". */
 static void say_partners(const struct watch *w, const struct trial *t, size_t place, enum run_result result,
                          bool pairs, struct text *out)
 {
@@ -171,7 +172,7 @@ static void trial_group_judge(const struct watch *w, const struct trial *t, size
                     *words ? ": " : "", words);
         break;
     case NODE_SUSPECT:
-        if (t->examines) { /* nobody is warned of who was ill before */
+        if (t->examines) { /* a node that was ill before needs no warning */
             verdict_cannot(x, RESULT_UNKNOWN, "failed with %s, and too few others can tell whose fault it is",
                            with.s);
             break;
@@ -186,7 +187,7 @@ static void trial_group_judge(const struct watch *w, const struct trial *t, size
     }
 }
 
-/* --- what lies between ------------------------------------------------------------------------ */
+/* --- what lies between the nodes --------------------------------------------------------------- */
 
 static char *fold_run(const struct watch *w, const struct trial *t, const struct run *r)
 {
@@ -243,7 +244,7 @@ static bool found_again(const struct watch *w, const struct trial *t, const char
 struct ending {
     struct watch *w;
     const struct trial *t;
-    struct text keys; /* that are over, each with its end */
+    struct text keys; /* of causes that are over, each with its terminator */
 };
 
 static bool has_member(const struct trial *t, const struct run *r, const struct member *m)
@@ -254,7 +255,7 @@ static bool has_member(const struct trial *t, const struct run *r, const struct 
     return false;
 }
 
-/* One run that passed had all of these. */
+/* A run with all of these nodes passed. */
 static bool passed_together(const struct watch *w, const struct trial *t, const struct hostlist *nodes)
 {
     for (size_t i = 0; i < grouping_runs(t->grouping); i++) {
@@ -268,8 +269,8 @@ static bool passed_together(const struct watch *w, const struct trial *t, const 
     return false;
 }
 
-/* Was, and was not found again though all of its nodes took part: with one that is examined, who meets others
- * each time, though they ran it together. */
+/* Notes a cause that was not found again, although all its nodes took part. In the trial of an examined node,
+ * which meets others each time, they must also have passed together. */
 static void note_over(void *arg, const struct shared_cause *s)
 {
     struct ending *x = arg;
@@ -321,7 +322,7 @@ static void trial_group_conclude(struct watch *w, struct mono now, struct trial 
     }
 }
 
-/* Who waits for the hold, and who is left. */
+/* Counts the members that wait for the hold, and all that are left. */
 static size_t count_waiting(const struct watch *w, const struct trial *t, size_t *left)
 {
     size_t waiting = 0;

@@ -6,10 +6,10 @@
 #include "watch/view/view.h"
 
 /*
- * What a check that several nodes run together came to. It has no state of its own.
+ * What a check that several nodes run together came to. This part has no state of its own.
  */
 
-/* Goes on with a trial of a group. */
+/* Goes on with the trial of a group. */
 void trial_group_go(struct watch *w, struct mono now, struct trial *t, const struct check *k);
 
 #endif

@@ -82,7 +82,7 @@ void alarms_end(struct alarms *s, enum alarm_kind kind, const char *subject, con
     struct alarm *a = alarm_get(s, kind, subject);
     if (!a)
         return;
-    CLEANUP_FREE char *over = mem_dup(why); /* which may be the alarm's own */
+    CLEANUP_FREE char *over = mem_dup(why); /* `why` may be the alarm's own text */
     DL_DELETE(s->list, a);
     s->fn(s->arg, a, over);
     alarm_destroy(a);

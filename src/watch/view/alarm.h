@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * The alarms that stand. An alarm is known by its kind and its subject; it is told once when it begins and
- * once when it is over, and is in the list between the two. Whoever raises an alarm also ends it.
+ * The alarms that stand. An alarm is known by its kind and its subject. It is told once when it begins and
+ * once when it is over, and is in the list between the two. The code that raises an alarm also ends it.
  */
 
 enum alarm_kind {
@@ -20,7 +20,7 @@ enum alarm_kind {
 
 struct alarm {
     enum alarm_kind kind;
-    char *subject; /* "" where there is only one of its kind; else "class gpu", "Slurm" */
+    char *subject; /* "" where there is only one alarm of the kind; else "class gpu", "Slurm" */
     char *nodes;   /* folded list, may be "" */
     char *text;    /* a sentence */
     struct wall since;
@@ -41,10 +41,10 @@ const char *alarm_name(enum alarm_kind kind);
 
 void alarms_fini(struct alarms *s);
 const struct alarm *alarms_find(const struct alarms *s, enum alarm_kind kind, const char *subject);
-/* One that stands takes the nodes and the text, and is not told again. */
+/* An alarm that already stands gets the new nodes and the text, and is not told again. */
 void alarms_raise(struct alarms *s, enum alarm_kind kind, const char *subject, const char *nodes,
                   const char *text, struct wall at);
-/* One that does not stand is not told. why: a sentence. */
+/* An alarm that does not stand is not told. why: a sentence. */
 void alarms_end(struct alarms *s, enum alarm_kind kind, const char *subject, const char *why);
 
 #endif

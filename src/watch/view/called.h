@@ -5,14 +5,14 @@
 #include "cluster/cluster.h"
 
 /*
- * A list of members that call for something.
+ * A list of members that need a command, or a look.
  */
 
-/* Members that call for something. */
+/* Members that need a command, or a look. */
 struct called {
     uint32_t *ids;
     size_t n, cap;
-    size_t at; /* those before it are done with */
+    size_t at; /* the members before this index are done */
 };
 
 void called_add(struct called *c, const struct member *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows for one member from what is agreed and what was observed of it, and is nobody's state. */
+/* What follows for one member from the agreed state and from observations, and needs no memory of its own. */
 #include "watch/view/facts.h"
 #include "node/action.h"
 #include "watch/view/observed.h"
@@ -86,7 +86,7 @@ void work_say(const struct watch *w, const struct member *m, struct text *out)
     const struct observed *o = watch_observed(w, m);
     CLEANUP_JSON json_t *running = o->running ? json_read(o->running, strlen(o->running), NULL) : NULL;
     enum work work = watch_work(w, m);
-    text_add(out, work == WORK_BUSY ? "work runs on it" : "what runs on it is not known");
+    text_add(out, work == WORK_BUSY ? "work runs on it" : "it is not known whether work runs on it");
     if (o->work == WORK_BUSY)
         text_add(out, ":");
     for (size_t i = 0; o->work == WORK_BUSY && i < json_array_size(running) && i < WORK_NAMED_MAX; i++)
@@ -144,7 +144,7 @@ int machine_check(const struct watch *w, const struct member *m, struct err *e)
 {
     const struct machine_record *i = member_machine(m);
     if (!machine_seen(w, m))
-        return err_set(e, -EAGAIN, "which machine has its name is not known yet");
+        return err_set(e, -EAGAIN, "it is not known yet which machine has its name");
     if (i && machine_is(&watch_observed(w, m)->report.machine, i->machine) == MACHINE_IS_ANOTHER)
         return err_set(e, -EAGAIN, "another machine has its name than %s", i->machine);
     return 0;

@@ -9,52 +9,52 @@
 #include "node/scheduler_word.h"
 
 /*
- * What was observed of one member: what its agent, its collector, the scheduler and other systems said.
+ * What was observed about one member: what its agent, its collector, the scheduler and other systems said.
  */
 
-/* What is known of slurmd on a node: it answers slurmctld, it does not, or Slurm has switched the node off or
- * is about to switch it on or off. */
+/* What is known about slurmd on a node: it answers slurmctld, it does not answer, or Slurm has powered the
+ * node off or is about to power it on or off. */
 enum slurmd { SLURMD_UNKNOWN, SLURMD_ANSWERS, SLURMD_SILENT, SLURMD_OFF };
 
-/* What was observed of one member. */
+/* What was observed about one member. */
 struct observed {
     struct beat beat;
     struct report report;
-    struct report
-        *before;      /* as a controller before was told; NULL: not known, or it has reported. For people */
+    /* what an earlier controller was told, for people; NULL: unknown, or the node has reported */
+    struct report *before;
     bool inventoried; /* the report is of the open session */
     char boot[37];
     struct {
-        bool awaits;        /* it came up on another boot, of which nobody has judged yet whose doing it is */
-        struct mono opened; /* its session on that boot */
-        struct mono left;   /* when it was heard last on the boot before; ns 0: not by this watch */
-        struct wall left_wall; /* the same by the wall clock, also by a controller before; ns 0: not known */
+        bool awaits;           /* it came up on another boot, and the cause of that boot is not judged yet */
+        struct mono opened;    /* its session on that boot */
+        struct mono left;      /* when it was last heard on the boot before; ns 0: never by this watch */
+        struct wall left_wall; /* the same by the wall clock and by earlier controllers; ns 0: not known */
         struct mono excused;   /* when something last explained a boot; ns 0: never */
     } came;
     char *version;
     char *running;              /* JSON array of the running work; NULL when unknown */
-    enum work work;             /* as its agent says */
-    enum work scheduled;        /* as the scheduler says; */
-    bool scheduler;             /* it was asked since the watch began */
-    struct scheduler_word word; /* of which this is what it said last */
-    enum slurmd slurmd;         /* its slurmd, as the scheduler says */
-    bool away;                  /* it gives the node no work, by somebody else's word */
-    bool window_known;          /* the next was read since the watch began */
-    char *window;               /* the maintenance window of the scheduler's that it lies in; NULL: in none */
+    enum work work;             /* according to its agent */
+    enum work scheduled;        /* according to the scheduler */
+    bool scheduler;             /* the scheduler was asked about it since the watch began */
+    struct scheduler_word word; /* what the scheduler said last */
+    enum slurmd slurmd;         /* its slurmd, according to the scheduler */
+    bool away;                  /* the scheduler gives the node no work, for a reason that is not Fettle's */
+    bool window_known;          /* the next field was read since the watch began */
+    char *window;               /* the scheduler's maintenance window in which the node lies; NULL: none */
     struct held_read {
-        struct elsewhere is; /* who else holds it there, as it was read */
-        struct mono at;      /* at this moment of the clock; ns 0: never */
-        bool unread;         /* to be read again, as something is about to be done to the node */
+        struct elsewhere is; /* who else holds the node there, as it was read */
+        struct mono at;      /* when it was read; ns 0: never */
+        bool unread;         /* to be read again, because something is about to be done to the node */
     } elsewhere[ELSEWHERES];
-    struct mono
-        freed; /* when somebody let go of it, and its repair has not taken note yet; ns 0: nobody did */
-    uint64_t uptime_s; /* as last said */
+    /* when the node's holder released it, until its repair takes note; ns 0: no release */
+    struct mono freed;
+    uint64_t uptime_s; /* as the agent said last */
     struct mono uptime_at;
-    struct mono missed;             /* when its collector said last that it does not hear it */
-    struct wall heard_wall;         /* for people only */
-    struct wall heard_before;       /* the same, by a controller before; ns 0: never, or not known */
-    void *session;                  /* the link that speaks for it, NULL when none; the shell's */
-    const struct member *collector; /* that vouches for it, NULL when it reports directly */
+    struct mono missed;       /* when its collector last said that it does not hear the node */
+    struct wall heard_wall;   /* only for people */
+    struct wall heard_before; /* the same, by an earlier controller; ns 0: never, or not known */
+    void *session; /* the link that speaks for the node, owned by the shell; NULL when there is none */
+    const struct member *collector; /* the collector that vouches for it; NULL when it reports directly */
 };
 
 #endif

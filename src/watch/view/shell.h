@@ -6,32 +6,32 @@
 #include "watch/view/policy.h"
 
 /*
- * What the shells ask of the view: what was observed of a member, and what they hand over to be called back.
+ * What the shells read from the view: observations of a member, and functions to be called back.
  */
 
 struct watch;
 
-/* What a check says of a node now. */
+/* The present result of a check on a node. */
 struct said {
     const struct check *check;
-    struct verdict verdict;    /* unknown with the reason when nothing is known */
-    struct mono since, looked; /* of what is ok, since is when it was looked at; 0: never */
+    struct verdict verdict;    /* unknown, with the reason, when nothing is known */
+    struct mono since, looked; /* when the result is ok, since is the time of the last look; 0: never */
 };
 
 enum { WATCH_TICK_MS = 100, WATCH_SLICES = 10 };
-/* Called back for each member of which something is to be asked. */
+/* Called for each member about which a question is due. */
 typedef void tell_fn(void *arg, struct member *m);
 typedef void said_fn(void *arg, const struct said *s);
 
 /* --- the time, and the members ----------------------------------------------------------------------- */
 
-/* When m was last heard, by this controller or by one before; ns 0: never, or it is not known. */
+/* When m was last heard, by this controller or an earlier one; ns 0: never, or not known. */
 struct wall watch_contact(const struct watch *w, const struct member *m);
 const struct observed *watch_observed(const struct watch *w, const struct member *m);
 
 /* --- one member -------------------------------------------------------------------------------------- */
 
-/* What runs on it: idle only when everybody who can say so does, the agent and the scheduler. */
+/* Whether work runs on m. Idle only when both the agent and the scheduler say so, if they can. */
 enum work watch_work(const struct watch *w, const struct member *m);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every room of the watch sees: the agreed state, what was observed of each member, and the time.
+ * What every room of the watch sees: the agreed state, the observations of each member, and the time.
  *
  * Time: `awake` is the monotonic clock less the time in which this process stood still (a stopped process, a
- * loop that hung). Nobody can be heard by a controller that does not listen. What comes in before the first
- * tick after such a time is what notices it, so that nobody is heard in the future.
+ * loop that hung). A controller that does not listen cannot hear a node. The first event after such a time
+ * takes notice of the gap, even when it comes before the first tick, so that no node is heard in the future.
  *
- * A room below tells the rooms above it through the functions that the top gives (struct watch_up).
+ * A room tells the rooms above it through the functions that the top gives (struct watch_up).
  */
 #include "watch/view/view.h"
 #include "watch/view/alarm.h"
@@ -16,9 +16,7 @@
 
 #include <stdlib.h>
 
-enum {
-    STOOD_STILL_S = 10
-}; /* a process that stood still for so long may know of nodes what is not so any more */
+enum { STOOD_STILL_S = 10 }; /* after so long a standstill, what is known about nodes may be out of date */
 
 struct mono watch_awake(const struct watch *w, struct mono now)
 {
@@ -35,14 +33,14 @@ uint32_t watch_ds(const struct watch *w, struct mono at)
     return (uint32_t)(mono_sub(at, w->created).ns / span_ms(100).ns);
 }
 
-/* A member that is met now has been heard at this moment, as far as anybody can say. */
+/* A member that is met now counts as heard now, for lack of anything better. */
 static struct mono view_met(const struct watch *w)
 {
     struct mono from = watch_awake(w, w->last_tick);
     return from.ns < w->began.ns ? w->began : from;
 }
 
-/* Takes a gap since the last tick that is no working loop's out of the time that counts. */
+/* Takes a gap since the last tick out of the time that counts, when it is too long for a working loop. */
 static void note_gap(struct watch *w, struct mono now)
 {
     int64_t gap = mono_sub(now, w->last_tick).ns;
@@ -70,7 +68,7 @@ void view_tick(struct watch *w, struct mono now, struct wall wall)
     beat_init(&w->unmet.beat, view_met(w));
 }
 
-/* Members are met at any time; what is observed of them, and the rooms' memory of them, grows with them. */
+/* Members may be met at any time. The observations, and what the rooms remember, grow with them. */
 static void view_grow(struct watch *w)
 {
     size_t n = cluster_count(w->cluster), before = w->n;

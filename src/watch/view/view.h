@@ -8,19 +8,19 @@
 #include "watch/view/shell.h"
 
 /*
- * What every room of the watch sees: the agreed state (cluster), what was observed of each member, and the
- * time. A room reads it. It changes what was observed of a member only where an observation comes in, or to
- * leave a mark that another room takes in its own turn.
+ * What every room of the watch sees: the agreed state (cluster), the observations of each member, and the
+ * time. A room reads them. It changes an observation only where one comes in, or to leave a mark that another
+ * room takes in its own turn.
  *
- * What a room remembers is its own: struct watch has a pointer to it, and only the room's files know the
+ * Each room owns what it remembers: struct watch has a pointer to it, and only the room's files know the
  * type. A room tells the rooms above it through the functions that the top gives (struct watch_up).
  *
- * All moments are of the watch's own time (watch_awake), unless a name says otherwise.
+ * All moments are in the watch's own time (watch_awake), unless a name says otherwise.
  */
 
 struct watch;
 
-/* What a room tells those above it: functions that the top gives. */
+/* What a room tells the rooms above it: functions that the top gives. */
 struct watch_up {
     void (*grow)(struct watch *w, size_t from, size_t n); /* members up to n - 1 were met */
     void (*stood_still)(struct watch *w);
@@ -37,15 +37,15 @@ struct watch {
     struct watch_sink sink;
     struct observed *seen; /* by member id */
     size_t n, cap;
-    struct observed unmet; /* what is known of a member that was not met yet */
+    struct observed unmet; /* the observation of a member that was not met yet */
     struct mono created, began;
     struct mono last_tick;
-    struct wall wall; /* of the last tick */
+    struct wall wall; /* at the last tick */
     struct span stood_still;
-    struct mono resumed;    /* when it had stood still for long the last time */
-    uint32_t cursor;        /* the sweep, which is the top's: the next member, */
-    unsigned slice, sweeps; /* so many tenths, so many whole ones, */
-    unsigned ended;         /* and so much of what is judged on the whole is */
+    struct mono resumed;    /* when it last went on after a long standstill */
+    uint32_t cursor;        /* the sweep, which belongs to the top: the next member */
+    unsigned slice, sweeps; /* tenths of this sweep that are done; whole sweeps that are done */
+    unsigned ended;         /* judgements of the sweep's end that are done */
     struct alarms alarms;
 
     /* What the rooms remember. */
@@ -55,19 +55,19 @@ struct watch {
     struct gather *gather;
     struct driftings *driftings;
     struct proposals *proposals;
-    struct health_states *health_states; /* health, as the next */
+    struct health_states *health_states; /* health, as the next one */
     struct measures *measures;
-    struct budgets *budgets; /* budget, as the next */
+    struct budgets *budgets; /* budget, as the next one */
     struct surge *surge;
     struct bmcs *bmcs; /* outside, as the next two */
     struct windows *windows;
     struct machines *machines;
-    struct shared *shared; /* incident, as the next two */
+    struct shared *shared; /* incident, as the next one */
     struct answers *answers;
     struct fitness_rows *fitness;
-    struct trials *trials; /* trial, as the next */
+    struct trials *trials; /* trial, as the next one */
     struct trial_begin *trial_begin;
-    struct calls *calls; /* the top, as the next two */
+    struct calls *calls; /* the top, as the next one */
     struct hearing *hearing;
     struct health_turns *health;
 };
@@ -83,9 +83,9 @@ uint32_t watch_ds(const struct watch *w, struct mono at);
 const struct beat_timeouts *timeouts_of(const struct watch *w, const struct member *m);
 /* The monotonic clock less the time in which this process stood still. */
 struct mono watch_awake(const struct watch *w, struct mono now);
-/* The same at a moment at which something was observed. */
+/* The same for the moment of an observation. */
 struct mono watch_observed_at(struct watch *w, struct mono now);
-/* What was observed of m; makes room for members that were met since. */
+/* The observations of m; makes room for members that were met since. */
 struct observed *watch_of(struct watch *w, const struct member *m);
 
 /* --- life: the top's ----------------------------------------------------------------------------- */
@@ -94,16 +94,16 @@ struct watch *view_create(struct cluster *c, const struct watch_policy *p, struc
                           const struct watch_sink *sink, const struct watch_up *up);
 void view_tick(struct watch *w, struct mono now, struct wall wall); /* time passes */
 void view_destroy(struct watch *w);
-/* What a controller before was told of its inventory does not count any more. */
+/* What an earlier controller was told about the inventory does not count any more. */
 void observed_forget_before(struct observed *o);
 
 /* --- what a room tells those above it -------------------------------------------------------------- */
 
-/* Something that decides whether work may land on m is another: its row is made anew. */
+/* Something changed that decides whether work may land on m: its row is made anew. */
 void row_refresh(struct watch *w, const struct member *m);
-/* Something changed that its health is judged by: m is looked at in the next tick. */
+/* Something changed that decides m's health: the next tick looks at m. */
 void health_changed(struct watch *w, const struct member *m);
-/* One word of somebody's about m came in: what follows from it is proposed. */
+/* A result about m came in: what follows from it is proposed. */
 void health_heard(struct watch *w, struct mono now, struct wall wall, const struct member *m);
 
 #endif
