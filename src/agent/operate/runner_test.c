@@ -98,6 +98,9 @@ static void test_only_the_operation_that_ran_has_a_result(void **state)
     assert_false(runner_take_end(*state, "op.2", &end));
     assert_false(runner_take_end(*state, "op", &end)); /* the beginning of its name */
     assert_null(end.text);
+    job.id = "op.+1";
+    run(*state, &job, true, "");
+    assert_false(runner_take_end(*state, "op", &end));
     snprintf(path, sizeof path, "%s/command", (const char *)*state);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
