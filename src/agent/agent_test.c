@@ -4,6 +4,7 @@
 #include "agent/life_test.h"
 #include "agent/uplink/body.h"
 #include "agent/uplink/uplink.h"
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -585,6 +586,59 @@ static void a_collector_passes_checks_and_operations_on(void **state)
     life_stop(f, &one);
 }
 
+static void a_frame_that_is_not_understood_ends_the_link_alone(void **state)
+{
+    static const enum frame_type types[] = {FRAME_WANT, FRAME_ENDED}; /* dialling again takes a second */
+    struct fake *f = *state;
+    struct node n;
+    int at;
+    life_start(f, &n, "lx01");
+    life_frame(f, FRAME_HELLO, 0, 1, &at);
+    life_frame(f, FRAME_HEARTBEAT, at, 1, NULL);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        int from = f->n_frames;
+        fake_send(f, f->frames[at].peer, types[i], "[]");
+        life_frame(f, FRAME_HELLO, from, 1, &at);
+        life_frame(f, FRAME_HEARTBEAT, at, 1, NULL);
+    }
+    life_stop(f, &n);
+}
+
+static void an_order_that_is_not_understood_changes_nothing(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    int at;
+    life_start(f, &n, "lx01");
+    life_frame(f, FRAME_FINGERPRINT, 0, 1, &at);
+    int peer = f->frames[at].peer, from = f->n_frames;
+    CLEANUP_FREE char *order = life_survey_order(f, 5, "\"recheck_ms\":100,\"also\":7");
+    fake_send(f, peer, FRAME_SETTINGS, "{\"survey\":%s}", order);
+    fake_send(f, peer, FRAME_RECHECK, "{}"); /* nothing more is read than before */
+    assert_true(json_is_true(json_object_get(life_frame(f, FRAME_FINGERPRINT, from, 1, &at), "same")));
+    assert_int_equal(f->frames[at].peer, peer);
+    life_stop(f, &n);
+}
+
+/* The controller's clock comes with the welcome. */
+static void a_clock_that_is_wrong_is_seen_by_the_check_of_it(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    char welcome[256];
+    snprintf(welcome, sizeof welcome,
+             "{\"interval_ms\":60000,\"spread_ms\":10,\"term\":3,\"controller\":\"c1\",\"now_ms\":%lld}",
+             (long long)(wall_now().ns / 1000000 - 7200000));
+    f->welcome = welcome;
+    life_start(f, &n, "lx01");
+    life_frame(f, FRAME_HEARTBEAT, 0, 1, NULL);
+    send_order(
+        f, 0, FRAME_CHECKLIST,
+        "{\"type\":18,\"revision\":1,\"hash\":\"h1\",\"lines\":[\"Check=clock Probe=time Every=1s\"]}");
+    wait_text(f, FRAME_CHECKS, 0, "ahead of the controller's");
+    life_stop(f, &n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +660,9 @@ int main(void)
         IN_LIFE(a_collector_passes_checks_and_operations_on),
         IN_LIFE(renews_its_certificate_in_time),
         IN_LIFE(does_not_start_without_an_identity_or_a_controller),
+        IN_LIFE(a_frame_that_is_not_understood_ends_the_link_alone),
+        IN_LIFE(an_order_that_is_not_understood_changes_nothing),
+        IN_LIFE(a_clock_that_is_wrong_is_seen_by_the_check_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
