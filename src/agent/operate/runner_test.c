@@ -83,9 +83,9 @@ static void test_the_result_is_what_was_printed(void **state)
 
 static void test_a_command_that_does_not_end_is_killed_at_its_deadline(void **state)
 {
-    struct runner_job job = job_of("echo begun; exec sleep 1000");
+    struct runner_job job = job_of("exec sleep 1000");
     job.deadline = span_s(1);
-    run(*state, &job, false, "no end in 1s, and killed: begun\n");
+    run(*state, &job, false, "no end in 1s, and killed");
 }
 
 static void test_only_the_operation_that_ran_has_a_result(void **state)
