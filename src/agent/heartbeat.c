@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "probe/probe.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,7 @@ static void on_timer(uv_timer_t *timer)
 /* Each node has its own place in the interval, so that ten thousand do not speak at once. */
 static uint64_t first_ms(const struct heartbeat *h, uint64_t interval_ms)
 {
+    assert(interval_ms > 0);
     uint64_t hash = digest_fnv(DIGEST_FNV_START, h->settings.node, strlen(h->settings.node));
     uint64_t now_ms = (uint64_t)(mono_now().ns / 1000000);
     return interval_ms - (now_ms + hash % interval_ms) % interval_ms;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/remains.h"
-#include "agent/remains_read.h"
 
+#include "agent/remains_read.h"
+#include "base/json.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
@@ -224,6 +226,18 @@ static void an_orderly_shutdown_is_found(void **state)
     left(root, "orderly", ""); /* of the boot before that one */
 }
 
+static void this_machine_says_how_its_boot_before_ended(void **state)
+{
+    CLEANUP_TEXT struct text said = {0};
+    struct err e = {0};
+    assert_int_equal(remains_collect("", &said, &e), 0);
+    CLEANUP_JSON json_t *o = json_read(said.s, said.len, &e);
+    assert_true(json_is_object(o));
+    assert_true(json_is_string(json_object_get(o, "ended")));
+    assert_int_equal(remains_collect("/no/such/root", &said, &e), -ENOENT);
+    assert_string_equal(e.msg, "/no/such/root: No such file or directory");
+}
+
 int main(void)
 {
 #define IN_A_ROOT(f) cmocka_unit_test_setup_teardown(f, root_create, root_destroy)
@@ -238,6 +252,7 @@ int main(void)
         IN_A_ROOT(a_clock_that_was_set_since_hides_no_crash),
         IN_A_ROOT(a_crash_dump_and_a_watchdog_are_found),
         IN_A_ROOT(an_orderly_shutdown_is_found),
+        cmocka_unit_test(this_machine_says_how_its_boot_before_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "probe/probe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static void inventory_failed(struct reporter *r, const struct err *why)
 static void inventory_send(struct reporter *r, struct inventory_news *news)
 {
     size_t len;
+    assert(uplink_is_up(r->settings.uplink) && "what is sent counts as told");
     for (const char *body; (body = inventory_next_body(news, &len));)
         uplink_send(r->settings.uplink, FRAME_INVENTORY, body, len);
     r->told = news->table;

@@ -5,11 +5,9 @@
  */
 #include "check/trial_test.h"
 
-#include <sched.h>
+#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,8 +120,6 @@ static void a_default_check_finds_nothing_where_there_is_nothing(void **state)
     }
 }
 
-/* --- every probe ------------------------------------------------------------------------------ */
-
 /* Records that say what should be there, for probes that cannot do without; NULL: the record asks for a thing
  * by its name, and that this is not there is the finding. */
 static const char *arguments_of(enum probe p, bool *wants)
@@ -158,8 +154,6 @@ static void no_probe_finds_anything_where_there_is_nothing(void **state)
             fail_msg("%s says \"%s\"", record, is);
     }
 }
-
-/* --- services ----------------------------------------------------------------------------------- */
 
 static void what_ran_on_this_boot_is_installed(void **state)
 {
@@ -198,26 +192,6 @@ static void a_program_or_a_unit_is_installed(void **state)
     trial_expect(t, "Probe=service Unit=b@1", "unsupported b@1 is not installed");
 }
 
-/* As squashfs is: read-only, and full by its nature. In a place of this process alone. */
-static void an_image_is_no_disk_that_fills(void **state)
-{
-    struct trial *t = *state;
-    CLEANUP_TEXT struct text place = {0};
-    trial_add(t, "image/", "");
-    text_printf(&place, "%s/image", t->tree->root);
-    if (unshare(CLONE_NEWNS) < 0 || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-        mount("image", place.s, "tmpfs", 0, "size=4k") < 0)
-        skip();
-    trial_add(t, "image/full", "x");
-    trial_begins(t, "Probe=fs.space Path=/image", "fatal fs /image: ");
-    assert_int_equal(mount("image", place.s, "tmpfs", MS_REMOUNT | MS_RDONLY, ""), 0);
-    trial_expect(t, "Probe=fs.space Path=/image",
-                 "unsupported the file system of /image is read-only and has no space to lose");
-    assert_int_equal(umount(place.s), 0);
-}
-
-/* --- clocks ------------------------------------------------------------------------------------- */
-
 static void a_clock_that_was_kept_is_missed(void **state)
 {
     struct trial *t = *state;
@@ -249,7 +223,6 @@ int main(void)
         IN_TRIAL(no_probe_finds_anything_where_there_is_nothing),
         IN_TRIAL(what_ran_on_this_boot_is_installed),
         IN_TRIAL(a_program_or_a_unit_is_installed),
-        IN_TRIAL(an_image_is_no_disk_that_fills),
         IN_TRIAL(a_clock_that_was_kept_is_missed),
         IN_TRIAL(a_clock_that_is_wrong_is_wrong_whoever_keeps_it),
     };

@@ -12,8 +12,8 @@
 /*
  * fs.space   "bytes FREE TOTAL", "inodes FREE TOTAL": free to everybody, of what everybody may have, as df
  *            counts. File systems without a fixed number of inodes have no second line. "unsupported" for an
- * image that is read-only and full by its nature (squashfs, ISO 9660): nothing can fill it fs.write "written
- * MS", or "failed ERRNO STEP: WHY"
+ *            image that is read-only and full by its nature (squashfs, ISO 9660): nothing can fill it.
+ * fs.write   "written MS", or "failed ERRNO STEP: WHY"
  */
 
 static const char *path_of(const struct look *l)

@@ -3,6 +3,7 @@
 #include "check/nvml.h"
 #include "check/part.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -40,6 +41,7 @@ void fact_add(struct text *out, const char *key, const char *fmt, ...)
 {
     char value[sizeof((struct fact_line *)NULL)->value];
     va_list args;
+    assert(*key && !strpbrk(key, " \n") && "a fact's key is one word");
     va_start(args, fmt);
     vsnprintf(value, sizeof value, fmt, args);
     va_end(args);
@@ -85,6 +87,7 @@ void look_judge(struct look *l, const char *facts, struct verdict *v)
 {
     struct fact_line line, unknown = {.key = ""};
     bool any = false;
+    assert(l->memory && "a judgement remembers the looks before it");
     verdict_clear(v);
     for (const char *at = facts; fact_next(&at, &line);) {
         if (is_word(&line, "unsupported")) {

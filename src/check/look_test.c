@@ -2,7 +2,6 @@
 #include "check/trial_test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <setjmp.h>
@@ -128,99 +127,6 @@ static void test_apart_of_many_processes(void **state)
     assert_false(is_apart(t, "Probe=load"));
 }
 
-/* --- memory --------------------------------------------------------------------------------- */
-
-static void test_memory_keeps_what_was_asked_for(void **state)
-{
-    struct memory *m = memory_create();
-    *memory_number(m, "a") = 7;
-    *memory_number(m, "b") = 8;
-    memory_turn(m);
-    assert_int_equal(*memory_number(m, "a"), 7);
-    memory_turn(m);
-    assert_int_equal(*memory_number(m, "a"), 7);
-    assert_int_equal(*memory_number(m, "b"), 0);
-    memory_forget(m);
-    assert_int_equal(*memory_number(m, "a"), 0);
-    memory_destroy(m);
-    memory_destroy(NULL);
-}
-
-static void test_memory_is_bounded(void **state)
-{
-    struct memory *m = memory_create();
-    char name[16];
-    for (int i = 0; i < 4096; i++) {
-        snprintf(name, sizeof name, "%d", i);
-        *memory_number(m, name) = 1;
-    }
-    *memory_number(m, "beyond") = 1;
-    assert_int_equal(*memory_number(m, "beyond"), 0);
-    assert_int_equal(*memory_number(m, "4095"), 1);
-    memory_destroy(m);
-}
-
-static void test_window(void **state)
-{
-    struct memory *m = memory_create();
-    struct span window = span_s(800);
-    struct mono now = {.ns = 0};
-    assert_int_equal(memory_window(m, "w", now, window, 5), 5);
-    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(50)), window, 2), 7);
-    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(700)), window, 1), 8);
-    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(800)), window, 0), 1);
-    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(5000)), window, 3), 3);
-    assert_int_equal(memory_window(m, "w", mono_add(now, span_s(5000)), window, UINT64_MAX), UINT64_MAX);
-    memory_destroy(m);
-}
-
-/* --- mounts and processes ------------------------------------------------------------------- */
-
-static void test_mount_lines(void **state)
-{
-    struct mounted m;
-    assert_true(mounted_parse(
-        "36 35 98:0 /a /b\\040c rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue", &m));
-    assert_string_equal(m.path, "/b c");
-    assert_string_equal(m.type, "ext3");
-    assert_string_equal(m.source, "/dev/root");
-    assert_string_equal(m.options, "rw,noatime");
-    assert_string_equal(m.super, "rw,errors=continue");
-    assert_true(mounted_parse("36 35 98:0 / / rw - tmpfs - rw", &m));
-    assert_string_equal(m.source, "-");
-    static const char *const wrong[] = {"",
-                                        "36",
-                                        "36 35 98:0 / / rw",
-                                        "36 35 98:0 / / rw -",
-                                        "36 35 98:0 / / rw - ext4",
-                                        "36 35 98:0 / x rw - ext4 /dev/sda"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(mounted_parse(wrong[i], &m));
-}
-
-static void test_process_lines(void **state)
-{
-    struct process p;
-    assert_true(process_parse("12 (a (name) S) Z 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20\n", &p));
-    assert_int_equal(p.pid, 12);
-    assert_int_equal(p.ppid, 1);
-    assert_int_equal(p.started, 777);
-    assert_int_equal(p.ticks, 11 + 12);
-    assert_int_equal(p.state, 'Z');
-    assert_string_equal(p.name, "a (name) S");
-    static const char *const wrong[] = {"",
-                                        "12",
-                                        "12 (x",
-                                        "12 x) S 1",
-                                        "12 (x)",
-                                        "12 (x) S",
-                                        "12 (x) SS 1 2",
-                                        "x (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20",
-                                        "12 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(process_parse(wrong[i], &p));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,11 +139,6 @@ int main(void)
         cmocka_unit_test(test_every_probe_has_code),
         IN_TRIAL(test_apart),
         IN_TRIAL(test_apart_of_many_processes),
-        cmocka_unit_test(test_memory_keeps_what_was_asked_for),
-        cmocka_unit_test(test_memory_is_bounded),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_mount_lines),
-        cmocka_unit_test(test_process_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

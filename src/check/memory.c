@@ -3,6 +3,7 @@
 
 #include "base/table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ void memory_restore(struct memory *m, const json_t *kept)
 uint64_t memory_window(struct memory *m, const char *name, struct mono now, struct span window,
                        uint64_t growth)
 {
+    assert(now.ns >= 0 && "the clock begins with the boot");
     struct item *i = item_get(m, name);
     int64_t slice = now.ns / (window.ns / SLICES > 0 ? window.ns / SLICES : 1);
     if (slice - i->slice >= SLICES || slice < i->slice)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check/part.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -111,6 +112,7 @@ static bool is_open(const struct stat *root)
 
 static bool is_current(bool states)
 {
+    assert(kept.fd >= 0 && kept.pid == getpid() && "the list is this process's own");
     struct pollfd p = {.fd = kept.fd, .events = POLLPRI};
     int64_t for_ms = states ? STATES_KEPT_MS : KEPT_MS;
     return poll(&p, 1, 0) == 0 && mono_sub(mono_now(), kept.at).ns < span_ms(for_ms).ns;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -18,66 +17,6 @@
 #include <stdarg.h>
 
 #include <cmocka.h>
-
-static const struct leaf host[] = {
-    {"proc/sys/kernel/ostype", "Linux\n"},
-    {"proc/sys/kernel/osrelease", "6.1.0-13-amd64\n"},
-    {"proc/sys/kernel/hostname", "lx12\n"},
-    {"proc/sys/kernel/arch", "x86_64\n"},
-    {"proc/sys/kernel/random/boot_id", "c78951f0-5e54-4a3c-8ca1-798c27d9a69c\n"},
-    {"proc/uptime", "1187.23 2337.10\n"},
-    {"proc/stat", "cpu  1 2 3\ncpu0 1 2 3\nintr 5\nctxt 7\nbtime 1795207118\nprocesses 9\n"},
-    {"tmp/", NULL},
-};
-
-static void test_host(void **state)
-{
-    struct tree *t = *state;
-    TREE_ADD(t, host);
-    tree_expect(t, "Name", "'lx12'");
-    tree_expect(t, "OS", "'Linux.6.1.0-13-amd64'");
-    tree_expect(t, "Arch", "'x86_64'");
-    tree_expect(t, "BootTime", "1795207118");
-}
-
-static void test_os_has_dots_for_blanks(void **state)
-{
-    struct tree *t = *state;
-    tree_add(t, "proc/sys/kernel/ostype", "GNU Linux\n");
-    tree_add(t, "proc/sys/kernel/osrelease", "2.4.7 10\n");
-    tree_expect(t, "OS", "'GNU.Linux.2.4.7.10'");
-}
-
-static void test_boot_id_and_uptime(void **state)
-{
-    struct tree *t = *state;
-    TREE_ADD(t, host);
-    char id[37];
-    uint64_t seconds = 0;
-    assert_int_equal(probe_boot_id(t->root, id, NULL), 0);
-    assert_string_equal(id, "c78951f0-5e54-4a3c-8ca1-798c27d9a69c");
-    assert_int_equal(probe_uptime(t->root, &seconds, NULL), 0);
-    assert_int_equal(seconds, 1187);
-}
-
-static void test_boot_id_and_uptime_that_are_not_there(void **state)
-{
-    struct tree *t = *state;
-    char id[37];
-    uint64_t seconds;
-    struct err e = {0};
-    assert_int_equal(probe_boot_id(t->root, id, &e), -ENOENT);
-    assert_non_null(strstr(e.msg, "/proc/sys/kernel/random/boot_id: No such file"));
-    assert_int_equal(probe_uptime(t->root, &seconds, &e), -ENOENT);
-    assert_non_null(strstr(e.msg, "/proc/uptime: No such file"));
-
-    tree_add(t, "proc/sys/kernel/random/boot_id", "c78951f0-5e54-4a3c-8ca1-798c27d9a69cc\n");
-    tree_add(t, "proc/uptime", "soon\n");
-    assert_int_equal(probe_boot_id(t->root, id, &e), -EINVAL);
-    assert_non_null(strstr(e.msg, "boot_id: no boot id"));
-    assert_int_equal(probe_uptime(t->root, &seconds, &e), -EINVAL);
-    assert_non_null(strstr(e.msg, "/proc/uptime: \"soon\" is not a number"));
-}
 
 static void test_no_root_is_an_error(void **state)
 {
@@ -91,51 +30,6 @@ static void test_no_root_is_an_error(void **state)
     assert_int_equal(probe_uptime("/no/such/root", &seconds, NULL), -ENOENT);
     assert_int_equal(probe_work("/no/such/root", &out, NULL), -ENOENT);
     assert_null(out);
-}
-
-static void test_memory(void **state)
-{
-    struct tree *t = *state;
-    tree_add(t, "proc/meminfo",
-             "MemTotal:        2097152 kB\nMemFree: 1 kB\nSwapCached: 0 kB\nSwapTotal: 2097152 kB\nSwapFree: "
-             "0 kB\n");
-    tree_expect(t, "RealMemory", "2048");
-    tree_expect(t, "VirtualMemory", "4096");
-}
-
-static void test_a_last_line_without_its_end_counts(void **state)
-{
-    struct tree *t = *state;
-    tree_add(t, "proc/meminfo", "SwapTotal: 0 kB\nMemTotal: 2097152 kB");
-    tree_expect(t, "RealMemory", "2048");
-}
-
-static void test_memory_without_swap(void **state)
-{
-    struct tree *t = *state;
-    tree_add(t, "proc/meminfo", "MemTotal:        2097152 kB\nSwapTotal:             0 kB\n");
-    tree_expect(t, "VirtualMemory", "2048");
-}
-
-static void test_swap_that_is_not_told_is_not_none(void **state)
-{
-    struct tree *t = *state;
-    tree_add(t, "proc/meminfo", "MemTotal:        2097152 kB\n");
-    tree_expect(t, "RealMemory", "2048");
-    tree_expect(t, "VirtualMemory", NULL);
-}
-
-static void test_temporary_disk_of_the_directory_that_was_asked_for(void **state)
-{
-    struct tree *t = *state;
-    json_t *out = NULL;
-    tree_add(t, "tmp/", NULL);
-    CLEANUP_JSON json_t *with = tree_inventory(t);
-    assert_true(json_integer_value(json_object_get(with, "TmpDisk")) > 0);
-
-    assert_int_equal(probe_inventory(t->root, "/scratch", &out, NULL), 0);
-    CLEANUP_JSON json_t *without = out;
-    assert_null(json_object_get(without, "TmpDisk"));
 }
 
 /* A machine that shows nothing has nothing to tell, and empty lists are not that. */
@@ -230,14 +124,6 @@ static void test_garbage_gives_no_numbers(void **state)
     tree_expect(t, "GPUs", "[]");
 }
 
-static void test_bytes_that_no_screen_should_see(void **state)
-{
-    struct tree *t = *state;
-    static const char name[] = "  l\xffx\x1b[2J\t\n";
-    tree_add_bytes(t, "proc/sys/kernel/hostname", name, sizeof name - 1);
-    tree_expect(t, "Name", "'l\xef\xbf\xbdx [2J'");
-}
-
 /* Megabytes in the place of every file: values are cut, and the memory stays small. */
 static void test_huge_files(void **state)
 {
@@ -249,40 +135,6 @@ static void test_huge_files(void **state)
     expect_no_numbers(inventory);
     assert_int_equal(json_string_length(json_object_get(inventory, "Name")), SYS_TEXT_BYTES_MAX - 1);
     assert_int_equal(json_string_length(json_object_get(inventory, "OS")), 2 * (SYS_TEXT_BYTES_MAX - 1) + 1);
-}
-
-static void test_a_cut_goes_between_characters(void **state)
-{
-    struct tree *t = *state;
-    char name[200] = "";
-    for (size_t i = 0; i + 3 < sizeof name; i += 3)
-        memcpy(name + i, "\xe2\x82\xac", 3);
-    tree_add(t, "proc/sys/kernel/hostname", name);
-    CLEANUP_JSON json_t *inventory = tree_inventory(t);
-    const char *cut = json_string_value(json_object_get(inventory, "Name"));
-    assert_int_equal(strlen(cut), 126);
-    assert_null(strstr(cut, "\xef\xbf\xbd"));
-}
-
-/* A pipe without a writer in the place of a file must not be waited for. */
-static void test_a_pipe_is_not_waited_for(void **state)
-{
-    struct tree *t = *state;
-    char path[64];
-    tree_add(t, "proc/", NULL);
-    snprintf(path, sizeof path, "%s/proc/meminfo", t->root);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    tree_expect(t, "RealMemory", NULL);
-}
-
-/* The file would be read for ever if a limit did not end it. */
-static void test_a_file_without_an_end_is_left(void **state)
-{
-    struct tree *t = *state;
-    tree_add(t, "proc/meminfo@", "/dev/zero");
-    tree_add(t, "proc/cpuinfo@", "/dev/zero");
-    tree_expect(t, "RealMemory", NULL);
-    tree_expect(t, "CPUs", NULL);
 }
 
 static void test_hash_is_fnv_1a_of_the_sorted_text(void **state)
@@ -347,25 +199,12 @@ static void test_the_real_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TREE(test_host),
-        IN_TREE(test_os_has_dots_for_blanks),
-        IN_TREE(test_boot_id_and_uptime),
-        IN_TREE(test_boot_id_and_uptime_that_are_not_there),
         cmocka_unit_test(test_no_root_is_an_error),
-        IN_TREE(test_memory),
-        IN_TREE(test_a_last_line_without_its_end_counts),
-        IN_TREE(test_memory_without_swap),
-        IN_TREE(test_swap_that_is_not_told_is_not_none),
-        IN_TREE(test_temporary_disk_of_the_directory_that_was_asked_for),
         IN_TREE(test_an_empty_root_has_no_members),
         IN_TREE(test_a_vm_with_nothing_has_empty_lists),
         IN_TREE(test_what_cannot_be_read_is_absent),
         IN_TREE(test_garbage_gives_no_numbers),
-        IN_TREE(test_bytes_that_no_screen_should_see),
         IN_TREE(test_huge_files),
-        IN_TREE(test_a_cut_goes_between_characters),
-        IN_TREE(test_a_pipe_is_not_waited_for),
-        IN_TREE(test_a_file_without_an_end_is_left),
         cmocka_unit_test(test_hash_is_fnv_1a_of_the_sorted_text),
         cmocka_unit_test(test_two_readings_are_equal),
         cmocka_unit_test(test_the_real_machine),

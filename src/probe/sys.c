@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +101,7 @@ int sys_u64(int at, const char *path, uint64_t *out)
 
 static int read_text(int at, const char *path, char *out, size_t size, bool line)
 {
+    assert(size > 0 && "there is room for the zero at the end");
     CLEANUP_FD int fd = open_file(at, path);
     if (fd < 0)
         return fd;
@@ -139,6 +141,7 @@ int sys_link(int at, const char *path, char out[static SYS_TEXT_BYTES_MAX])
 
 bool sys_lines_feed(struct sys_lines *l, const char *bytes, size_t n, sys_line_fn *fn, void *arg)
 {
+    assert(l->len < sizeof l->line);
     for (size_t i = 0; i < n; i++) {
         if (bytes[i] != '\n') {
             if (l->len < sizeof l->line - 1)

@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static const char *no_file(mode_t mode)
 
 static void say_file(const struct job *j, size_t i)
 {
+    assert(j->files->names[i][0] == '/' && "the configuration takes absolute paths alone");
     const char *path = j->files->names[i] + 1; /* below root */
     CLEANUP_TEXT struct text content = {0};
     struct stat st;

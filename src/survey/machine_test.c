@@ -107,6 +107,16 @@ void machine_survey(const struct tree *t, struct components *out)
     machine_survey_as(t, "gx007", &none, &machine_calls, out);
 }
 
+void machine_survey_named(const struct tree *t, const char *conf, struct components *out)
+{
+    struct survey_conf names;
+    struct err e = {0};
+    if (survey_conf_parse("f.conf", conf, strlen(conf), &names, &e) < 0)
+        fail_msg("%s", e.msg);
+    machine_survey_as(t, "gx007", &names, &machine_calls, out);
+    survey_conf_fini(&names);
+}
+
 const char *machine_say(const struct components *c, const char *name)
 {
     static char said[COMPONENT_VALUE_BYTES_MAX + 3];

@@ -21,6 +21,9 @@ void machine_survey(const struct tree *t, struct components *out);
 void machine_survey_as(const struct tree *t, const char *node, const struct survey_conf *conf,
                        const struct survey_calls *calls, struct components *out);
 
+/* The same of a node with this fingerprint.conf. */
+void machine_survey_named(const struct tree *t, const char *conf, struct components *out);
+
 /* The component's value; "-" when it is absent, also without standing in the list; "? WHY". Borrowed until
  * the next call. */
 const char *machine_say(const struct components *c, const char *name);

@@ -3,6 +3,7 @@
 
 #include "survey/part.h"
 
+#include <assert.h>
 #include <string.h>
 
 /*
@@ -64,6 +65,7 @@ int survey_read(const char *root, const char *node, const struct survey_conf *co
     CLEANUP_FD int at = sys_open_root(root, e);
     if (at < 0)
         return at;
+    assert(calls->driver && "there is a way to ask the drivers");
     struct reading r = reading_of(root, at, node, conf);
     r.calls = calls;
     r.cache = cache;

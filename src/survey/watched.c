@@ -5,6 +5,7 @@
  */
 #include "survey/part.h"
 
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,9 +32,11 @@ uint64_t survey_stamp(const char *root, const struct survey_conf *conf)
     read_mounts(at, &mounts);
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
         stamp = stamp_file(stamp, at, FILES[i] + 1);
-    for (size_t i = 0; i < conf->files.n; i++)
+    for (size_t i = 0; i < conf->files.n; i++) {
+        assert(conf->files.names[i][0] == '/');
         if (!mounts.s || !mounts_remote(mounts.s, conf->files.names[i]))
             stamp = stamp_file(stamp, at, conf->files.names[i] + 1);
+    }
     return stamp_number(stamp, package_stamp(at));
 }
 

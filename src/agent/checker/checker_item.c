@@ -2,6 +2,7 @@
 #include "agent/checker/checker_inside.h"
 #include "base/digest.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ struct mono checker_due(const char *node, const struct check *k, struct mono aft
     int64_t past = (after.ns - place) % every;
     if (past < 0)
         past += every;
+    assert(past < every && "it is due after the moment that is given");
     return (struct mono){after.ns + every - past};
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct part {
 
 static void part_begin(struct part *p)
 {
+    assert(!p->body.len && "the frame before has gone out");
     text_printf(&p->body, "{\"epoch\":%" PRIu64 ",\"seq\":%" PRIu64 ",\"port\":%u,\"heard\":", p->l->epoch,
                 ++p->l->seq, p->port);
     text_add_json(&p->body, p->heard ? p->heard : "");

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ uint64_t node_stamp(const char *root, const struct survey_conf *conf)
  * or on the way to it. Watches that are there already stay. */
 void node_watch(int inotify, const char *root, const char *path)
 {
+    assert(path[0] == '/');
     CLEANUP_FREE char *whole = node_path(root, path);
     char *first = whole + strlen(root), *slash;
     (void)inotify_add_watch(inotify, whole, FILE_EVENTS);

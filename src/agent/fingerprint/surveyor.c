@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -368,6 +369,7 @@ static void on_whole(uv_timer_t *timer)
 
 uint64_t surveyor_turn_ms(const char *node, uint64_t every_ms, struct mono now)
 {
+    assert(every_ms > 0);
     uint64_t place_ms = digest_fnv(DIGEST_FNV_START, node, strlen(node)) % every_ms;
     uint64_t now_ms = (uint64_t)(now.ns / 1000000) % every_ms;
     return every_ms - (now_ms + place_ms) % every_ms;
@@ -480,6 +482,7 @@ void surveyor_glance(struct surveyor *s, surveyor_glance_fn *fn, void *arg)
         fn(arg, true);
         return;
     }
+    assert(!s->on_glance && "one glance at a time");
     s->on_glance = fn;
     s->glance_arg = arg;
     glance_take(s->glance, on_glance, s);

@@ -769,80 +769,6 @@ static void what_cannot_be_written_down_is_not_begun(void **state)
     assert_false(is_there(path));
 }
 
-/* --- what is kept --------------------------------------------------------------------------- */
-
-static void keeps_the_last_sixteen(void **state)
-{
-    struct operation_records d = {0}, back = {0};
-    CLEANUP_TEXT struct text all = {0};
-    for (int i = 0; i < 20; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "c%d", i);
-        struct operation_record *k = operation_records_add(&d, id, BOOT, i == 19, OPERATION_BEGUN);
-        k->cures = mem_dup(i == 4 ? "xid.79 xid.48" : NULL);
-        operation_record_set(k, OPERATION_DONE, "a \"text\"\n", i ? NULL : "{}");
-    }
-    d.term = 7;
-    snprintf(d.origin, sizeof d.origin, "0123456789abcdef");
-    assert_int_equal(d.n, OPERATION_RECORDS_MAX);
-    assert_null(operation_records_find(&d, "c3"));
-    operation_records_format(&d, &all);
-    assert_int_equal(operation_records_parse(&back, all.s, NULL), 0);
-    assert_int_equal(back.term, 7);
-    assert_string_equal(back.origin, "0123456789abcdef");
-    assert_int_equal(back.n, OPERATION_RECORDS_MAX);
-    assert_string_equal(operation_records_find(&back, "c4")->op.text, "a \"text\"\n");
-    assert_string_equal(operation_records_find(&back, "c4")->cures, "xid.79 xid.48");
-    assert_null(operation_records_find(&back, "c5")->cures);
-    assert_true(operation_records_find(&back, "c19")->reboot);
-    operation_records_fini(&d);
-    operation_records_fini(&back);
-}
-
-/* However many others were asked for meanwhile, and refused. */
-static void what_is_under_way_is_not_forgotten(void **state)
-{
-    struct operation_records d = {0};
-    operation_records_add(&d, "long", BOOT, false, OPERATION_BEGUN);
-    for (int i = 0; i < 40; i++) {
-        char id[8];
-        snprintf(id, sizeof id, "c%d", i);
-        operation_record_set(operation_records_add(&d, id, BOOT, false, OPERATION_REFUSED), OPERATION_REFUSED,
-                             "", NULL);
-    }
-    assert_non_null(operation_records_find(&d, "long"));
-    assert_non_null(operation_records_find(&d, "c39"));
-    assert_int_equal(d.n, OPERATION_RECORDS_MAX);
-    operation_records_fini(&d);
-}
-
-static void what_is_damaged_is_refused(void **state)
-{
-    static const char *const wrong[] = {
-        "",
-        "[]",
-        "{}",
-        "{\"term\":1}",
-        "{\"term\":1,\"operations\":{}}",
-        "{\"term\":1,\"origin\":1,\"operations\":[]}",
-        "{\"term\":1,\"origin\":\"a b\",\"operations\":[]}",
-        "{\"term\":1,\"operations\":[1]}",
-        ("{\"term\":1,\"operations\":[{\"id\":\"\",\"boot\":\"b\",\"state\":\"done\",\"text\":\"\","
-         "\"reboot\":"
-         "true}]}"),
-        ("{\"term\":1,\"operations\":[{\"id\":\"c\",\"boot\":\"b\",\"state\":\"odd\",\"text\":\"\","
-         "\"reboot\":"
-         "true}]}"),
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct operation_records d = {0};
-        struct err e = {0};
-        assert_int_equal(operation_records_parse(&d, wrong[i], &e), -EILSEQ);
-        assert_int_equal(d.n, 0);
-        assert_int_not_equal(e.msg[0], 0);
-    }
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_node, close_node)
 
 int main(void)
@@ -874,9 +800,6 @@ int main(void)
         TEST(a_check_knows_with_whom_it_runs),
         TEST(a_check_that_is_not_wanted_any_more_is_ended),
         TEST(what_cannot_be_written_down_is_not_begun),
-        cmocka_unit_test(keeps_the_last_sixteen),
-        cmocka_unit_test(what_is_under_way_is_not_forgotten),
-        cmocka_unit_test(what_is_damaged_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

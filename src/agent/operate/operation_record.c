@@ -4,6 +4,7 @@
 #include "agent/home/home.h"
 #include "base/json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ struct operation_record *operation_records_find(struct operation_records *d, con
 static void forget_one(struct operation_records *d)
 {
     size_t i = 0;
+    assert(d->n > 0);
     while (i + 1 < d->n && d->list[i].op.state == OPERATION_BEGUN)
         i++;
     operation_record_fini(&d->list[i]);
@@ -54,6 +56,7 @@ struct operation_record *operation_records_add(struct operation_records *d, cons
 {
     if (d->n == OPERATION_RECORDS_MAX)
         forget_one(d);
+    assert(d->n < OPERATION_RECORDS_MAX);
     struct operation_record *k = &d->list[d->n++];
     operation_record_init(k, id, boot);
     k->op.state = state;

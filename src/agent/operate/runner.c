@@ -10,6 +10,7 @@
 #include "probe/shell.h"
 #include "probe/sys.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -260,6 +261,7 @@ pid_t runner_start(const char *home, const struct runner_job *job, struct err *e
 {
     sigset_t all, mask;
     pid_t parent = getpid();
+    assert(*job->id && !strchr(job->id, '\n') && "the id is the file's first line");
     CLEANUP_FD int fd = open_file(home, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, e);
     if (fd < 0)
         return fd;

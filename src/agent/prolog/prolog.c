@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "link/stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,6 +65,7 @@ static void prolog_end(struct caller *k)
         if (k->p->standing)
             standing_cancel(k->p->standing, k);
         DL_DELETE(k->p->callers, k);
+        assert(k->p->all > 0 && (k->root || k->p->users > 0));
         k->p->users -= !k->root;
         k->p->all--;
     }
@@ -80,6 +82,7 @@ static void on_written(uv_write_t *write, int status)
 static void on_answer(void *arg, const char *why_not)
 {
     struct caller *k = arg;
+    assert(k->waits > 0 && "each answer comes once");
     if (!k->answer[0] && *why_not)
         snprintf(k->answer, sizeof k->answer, "no %s\n", why_not);
     if (--k->waits > 0)

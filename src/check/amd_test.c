@@ -2,8 +2,6 @@
 #include "check/trial_test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -116,11 +114,39 @@ static void test_intel(void **state)
     trial_expect(t, "Probe=intel.gpu", "info gpu 0000:03:00: its driver says of its health \"sleepy\"");
 }
 
+#define WORK "run/fettle/work/job"
+
+#define VRAM "sys/bus/pci/drivers/amdgpu/0000:c1:00.0/mem_info_vram_used"
+
+static void test_amd(void **state)
+{
+    struct trial *t = *state;
+    trial_expect(t, "Probe=amd.idle", "unsupported there is no /sys/bus/pci/drivers/amdgpu");
+    trial_add(t, VRAM, "1073741824\n");
+    trial_expect(t, "Probe=amd.idle Looks=1", "ok");
+    trial_add(t, VRAM, "1073741825\n");
+    trial_expect(t, "Probe=amd.idle", "ok");
+    trial_expect(t, "Probe=amd.idle", "ok");
+    trial_expect(
+        t, "Probe=amd.idle",
+        "warn gpu 0000:c1:00: 1073 MB of its memory are in use and no process has them, of at most 1073 "
+        "MB, in 3 looks in a row");
+    trial_expect(t, "Probe=amd.idle Memory=2GiB", "ok");
+    trial_add(t, "sys/class/kfd/kfd/proc/4711/pasid", "32769\n");
+    trial_expect(t, "Probe=amd.idle", "ok");
+    trial_expect(
+        t, "Probe=amd.idle Looks=2",
+        "degraded gpu: 1 processes compute on AMD GPUs while no work runs, in 2 looks in a row; one is "
+        "4711");
+    trial_add(t, WORK, "");
+    trial_expect(t, "Probe=amd.idle Looks=1", "ok work runs");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TRIAL(test_amd_count), IN_TRIAL(test_amd_errors), IN_TRIAL(test_amd_pages),
-        IN_TRIAL(test_amd_links), IN_TRIAL(test_intel),
+        IN_TRIAL(test_amd_links), IN_TRIAL(test_intel),      IN_TRIAL(test_amd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
