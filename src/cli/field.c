@@ -178,8 +178,8 @@ static void show_time(int64_t seconds, struct text *out)
 static void show_counts(const struct fettle_value *v, struct text *out)
 {
     for (const struct fettle_value *i = fettle_value_first(v), *first = i; i; i = fettle_value_next(i)) {
-        const char *n = fettle_value_text(i);
-        text_printf(out, "%s%s %s", i == first ? "" : ", ", fettle_value_key(i), n ? n : "?");
+        const char *key = fettle_value_key(i), *n = fettle_value_text(i);
+        text_printf(out, "%s%s %s", i == first ? "" : ", ", key ? key : "?", n ? n : "?");
     }
 }
 

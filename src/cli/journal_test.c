@@ -16,23 +16,6 @@
 
 #include <cmocka.h>
 
-/* What the tool prints while it goes on. */
-static int run_printed(const char *line, const char *controller, char *got, size_t size)
-{
-    int fds[2], keep = dup(STDOUT_FILENO);
-    assert_int_equal(pipe(fds), 0);
-    fflush(stdout);
-    dup2(fds[1], STDOUT_FILENO);
-    struct run r = run(line, controller);
-    dup2(keep, STDOUT_FILENO);
-    close(keep);
-    close(fds[1]);
-    ssize_t n = read(fds[0], got, size - 1);
-    close(fds[0]);
-    got[n > 0 ? n : 0] = '\0';
-    return r.status;
-}
-
 static void the_journal_is_read_in_pages(void **state)
 {
     CLEANUP_FREE char *one = stub_json(
@@ -43,7 +26,7 @@ static void the_journal_is_read_in_pages(void **state)
     struct stub_answer answers[] = {{.bytes = one}, {.bytes = end}};
     struct stub *stub = stub_start(answers, 2);
     char got[512];
-    assert_int_equal(run_printed("journal --after 2", stub_path(stub), got, sizeof got), 0);
+    assert_int_equal(run_printed("journal --after 2", stub_path(stub), got, sizeof got).status, 0);
     assert_string_equal(got, "older ones are in DIR\nT1  node.drain lx1 by root: bad\nT2  config.reload\n");
     stub_join(stub);
     assert_non_null(strstr(stub_request(stub, 0), "/v1/journal?after=2&limit=1000 "));
@@ -68,7 +51,8 @@ static void the_journal_is_searched_from_its_end(void **state)
     assert_int_equal(
         run_printed("journal lx[1-2] lx3 --tail 3 --what node --by ann --since 2026-01-01T00:00:00Z "
                     "--until 2026-01-01T00:00:07Z",
-                    stub_path(stub), got, sizeof got),
+                    stub_path(stub), got, sizeof got)
+            .status,
         0);
     assert_string_equal(got, "T4  node.up lx1 by ann\nT8  node.up lx1 by ann\nT9  node.up lx1 by ann\n");
     stub_join(stub);
@@ -88,7 +72,7 @@ static void the_journal_is_followed(void **state)
     struct stub_answer answers[] = {{.bytes = one}, {.bytes = two}, {.bytes = end}};
     struct stub *stub = stub_start(answers, 3);
     char got[512];
-    assert_int_not_equal(run_printed("journal -f", stub_path(stub), got, sizeof got), 0);
+    assert_int_not_equal(run_printed("journal -f", stub_path(stub), got, sizeof got).status, 0);
     assert_string_equal(got, "T8  node.up lx1 by ann\nT10  node.up lx1 by ann\n");
     stub_join(stub);
     assert_non_null(strstr(stub_request(stub, 0), "/v1/journal?tail=50 "));

@@ -77,7 +77,10 @@ static void make_changed(const struct element *i, struct text *out)
     int64_t count = 0, named = (int64_t)fettle_value_count(list);
     fettle_get_number(i->outer, "count", &count);
     REPORT_EACH(n, list)
-    text_printf(out, "%s%s", n == fettle_value_first(list) ? "" : ", ", fettle_value_text(n));
+    {
+        const char *name = fettle_value_text(n);
+        text_printf(out, "%s%s", n == fettle_value_first(list) ? "" : ", ", name ? name : "?");
+    }
     if (count > named)
         text_printf(out, ", %lld more", (long long)(count - named));
 }
@@ -94,8 +97,8 @@ static void make_actual(const struct element *i, struct text *out)
 
 static void make_component(const struct element *i, struct text *out)
 {
-    const char *name = fettle_value_key(i->outer);
-    text_add(out, name ? name : fettle_value_text(i->outer));
+    const char *name = fettle_value_key(i->outer), *absent = fettle_value_text(i->outer);
+    text_add(out, name ? name : absent ? absent : "");
 }
 
 static void make_component_value(const struct element *i, struct text *out)

@@ -219,7 +219,9 @@ int report_change(struct call *c, struct fettle_answer *answer, const char *done
     } else {
         bool any = changed && *changed;
         print_safe(&c->out, any ? changed : nothing);
-        text_printf(&c->out, "%s%s\n", any ? ": " : "", any ? done : "");
+        text_add(&c->out, any ? ": " : "");
+        print_safe(&c->out, any ? done : "");
+        text_add_char(&c->out, '\n');
         write_refused(&c->out, fettle_value_find(v, "refused"));
         write_missing(&c->out, fettle_value_find(v, "missing"));
         write_held(&c->out, fettle_value_find(v, "held"));

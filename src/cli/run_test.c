@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -53,6 +54,22 @@ struct run run_with(const char *line, int status, const char *body, char sent[st
     stub_join(stub);
     snprintf(sent, 4096, "%s", stub_requests(stub) ? stub_request(stub, 0) : "");
     stub_stop(stub);
+    return r;
+}
+
+struct run run_printed(const char *line, const char *controller, char *got, size_t size)
+{
+    int fds[2], keep = dup(STDOUT_FILENO);
+    assert_int_equal(pipe(fds), 0);
+    fflush(stdout);
+    dup2(fds[1], STDOUT_FILENO);
+    struct run r = run(line, controller);
+    dup2(keep, STDOUT_FILENO);
+    close(keep);
+    close(fds[1]);
+    ssize_t n = read(fds[0], got, size - 1);
+    close(fds[0]);
+    got[n > 0 ? n : 0] = '\0';
     return r;
 }
 

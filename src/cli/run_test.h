@@ -21,6 +21,9 @@ struct run run(const char *line, const char *controller);
 /* The same with one answer, which says `status` and `body`; *sent is what was asked. */
 struct run run_with(const char *line, int status, const char *body, char sent[static 4096]);
 
+/* The same as run, of a call that prints while it goes on: *got is what it printed so. */
+struct run run_printed(const char *line, const char *controller, char *got, size_t size);
+
 /* A call that is answered: `asked` stands in the request, `printed` is the output, and there is no error. "@"
  * in the answer stands for the time three days, four hours and a half ago. */
 void run_expect(const char *line, const char *answer, const char *asked, const char *printed);
