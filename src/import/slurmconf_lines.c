@@ -231,7 +231,10 @@ static int take_line(struct reader *r, const char *text)
     struct slurmconf_lines *l = r->out;
     if (l->n == SLURM_LINES_MAX)
         return slurmconf_lines_complain(r, "too many lines, from here on:", text);
-    l->list = mem_grow(l->list, (l->n + 1) * sizeof *l->list);
+    if (l->n == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        l->list = mem_grow(l->list, l->cap * sizeof *l->list);
+    }
     l->list[l->n] = (struct slurmconf_line){r->file, r->number, mem_dup(skip_space(text))};
     note_cluster(r, &l->list[l->n++]);
     return 0;
