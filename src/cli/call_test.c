@@ -152,6 +152,45 @@ static void a_reader_that_has_enough_is_no_error(void **state)
     call_fini(&c);
 }
 
+static void test_options_are_read_in_every_form(void **state)
+{
+    char sent[4096];
+    static const char list[] = "{\"nodes\":[{\"Name\":\"n1\"}]}";
+    static const char *const lines[] = {"node list -Honame", "node list -H -o name", "node list -Ho name",
+                                        "node list --no-header --output=name", "node list -o name -H --"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        assert_string_equal(run_with(lines[i], 200, list, sent).out, "n1\n");
+    run_with("node show -- --json", 200, "{}", sent); /* behind -- nothing is an option */
+    assert_non_null(strstr(sent, "GET /v1/nodes/--json "));
+}
+
+static void test_a_wait_has_two_ends(void **state)
+{
+    static const struct run_wrong cases[] = {
+        {"status --timeout 0s", "--timeout: \"0s\" is too short or too long to wait"},
+        {"status --timeout 25d", "--timeout: \"25d\" is too short or too long to wait"},
+    };
+    run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
+    char sent[4096];
+    assert_int_equal(run_with("status --timeout 24d", 200, "{}", sent).status, 0);
+    assert_int_equal(run_with("status --timeout 1s", 200, "{}", sent).status, 0);
+}
+
+static void test_quiet_prints_nothing_and_the_status_stays(void **state)
+{
+    struct call c = {.value[OPTION_QUIET] = ""};
+    struct err e = {0};
+    int ends[2];
+    char byte;
+    assert_int_equal(pipe(ends), 0);
+    text_add(&c.out, "something");
+    assert_int_equal(call_flush(&c, ends[1], &e), 0);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+    call_fini(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +199,9 @@ int main(void)
         cmocka_unit_test(a_reason_may_be_several_words),
         cmocka_unit_test(output_that_fails_is_an_error),
         cmocka_unit_test(a_reader_that_has_enough_is_no_error),
+        cmocka_unit_test(test_options_are_read_in_every_form),
+        cmocka_unit_test(test_a_wait_has_two_ends),
+        cmocka_unit_test(test_quiet_prints_nothing_and_the_status_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

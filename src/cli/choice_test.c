@@ -93,12 +93,44 @@ static void times_are_said_as_people_do(void **state)
     unsetenv("TZ");
 }
 
+/* What a list of nodes does not say, no change is made on. */
+static void test_a_list_with_a_node_without_a_name_changes_nothing(void **state)
+{
+    static const char *const lists[] = {
+        "{\"nodes\":[{\"Name\":\"n1\",\"State\":\"DOWN\"},{\"State\":\"DOWN\"}]}",
+        "{\"nodes\":[{\"Name\":\"n1,n2\",\"State\":\"DOWN\"}]}",
+        "{\"nodes\":[{\"Name\":\"\",\"State\":\"DOWN\"}]}"};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        char asked[2][1024];
+        struct run r = run_selecting("node drain --where State=DOWN -r x", lists[i], asked);
+        assert_int_equal(r.status, 6);
+        assert_string_equal(r.error, "the controller's list of nodes has one without a name");
+        assert_string_equal(asked[1], "");
+    }
+}
+
+static void test_forms_of_output_exclude_each_other(void **state)
+{
+    static const struct run_wrong cases[] = {
+        {"node list --json --fold", "--json, --csv and --fold exclude each other"},
+        {"node list --csv --fold", "--json, --csv and --fold exclude each other"},
+        {"node list --limit 4294967296", "--limit: \"4294967296\" is not a number from 1 to 4294967295"},
+        {"incident list --since 25:00",
+         "--since: \"25:00\" is no time: 2h (ago), 14:30 (today), 2026-11-23 or \"2026-11-23 14:30\""},
+        {"incident list --since 2026-11-23Zx",
+         "--since: \"2026-11-23Zx\" is no time: 2h (ago), 14:30 (today), 2026-11-23 or \"2026-11-23 14:30\""},
+    };
+    run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_done_with_nodes_is_done_with_those_that_pass),
         cmocka_unit_test(nothing_is_changed_when_no_node_passes),
         cmocka_unit_test(times_are_said_as_people_do),
+        cmocka_unit_test(test_a_list_with_a_node_without_a_name_changes_nothing),
+        cmocka_unit_test(test_forms_of_output_exclude_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,57 @@ static void the_journal_has_fields_too(void **state)
     assert_string_equal(r.error, "--after reads on, and chooses nothing: no --where");
 }
 
+static void test_ways_to_ask_that_do_not_go_together_are_refused(void **state)
+{
+    static const struct run_wrong cases[] = {
+        {"journal --after 1 --since 2h", "--after and since do not go together"},
+        {"journal --after 1 --by ann", "--after and by do not go together"},
+        {"journal --limit 1 --tail 1", "--limit and tail do not go together"},
+        {"journal --limit 1 --about 7", "--limit and about do not go together"},
+        {"journal -f --sort at", "--follow reads on, and chooses nothing: no --sort"},
+        {"journal -f --csv", "--follow reads on, and chooses nothing: no --csv"},
+        {"journal --after 1 -H", "--after reads on, and chooses nothing: no --no-header"},
+        {"journal -f -o at,what", "--follow reads on, and takes -o json or -o yaml alone"},
+        {"journal --after -1", "--after: \"-1\" is not a number from 0 to 9223372036854775807"},
+    };
+    run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
+    assert_int_equal(run("journal lx[", "/nowhere").status, 2);
+}
+
+/* A page that does not go on would be asked for without an end. */
+static void test_a_journal_that_does_not_go_on_is_an_error(void **state)
+{
+    CLEANUP_FREE char *same = stub_json(200, "{\"entries\":[" ENTRY("2") "]}");
+    CLEANUP_FREE char *back = stub_json(200, "{\"entries\":[],\"revision\":9,\"before\":7}");
+    const struct stub_answer on[] = {{.bytes = same}}, search[] = {{.bytes = back}, {.bytes = back}};
+    struct stub *stub = stub_start(on, 1);
+    struct run r = run("journal --after 2", stub_path(stub));
+    stub_stop(stub);
+    assert_int_equal(r.status, 6);
+    assert_string_equal(r.error, "the journal does not go on after revision 2");
+    stub = stub_start(search, 2);
+    r = run("journal", stub_path(stub));
+    stub_stop(stub);
+    assert_int_equal(r.status, 6);
+    assert_string_equal(r.error, "the search does not go on before revision 7");
+}
+
+static void test_a_limit_counts_entries_and_not_pages(void **state)
+{
+    CLEANUP_FREE char *three =
+        stub_json(200, "{\"entries\":[" ENTRY("3") "," ENTRY("4") "," ENTRY("5") "]}"); /* whole revisions */
+    const struct stub_answer answers[] = {{.bytes = three}};
+    struct stub *stub = stub_start(answers, 1);
+    char got[512];
+    struct run r = run_printed("journal --after 2 --limit 2 --json", stub_path(stub), got, sizeof got);
+    stub_join(stub);
+    assert_non_null(strstr(stub_request(stub, 0), "/v1/journal?after=2&limit=2 "));
+    stub_stop(stub);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(got, "\"revision\":4}\n"));
+    assert_null(strstr(got, "\"revision\":5"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +162,9 @@ int main(void)
         cmocka_unit_test(the_journal_is_searched_from_its_end),
         cmocka_unit_test(the_journal_is_followed),
         cmocka_unit_test(the_journal_has_fields_too),
+        cmocka_unit_test(test_ways_to_ask_that_do_not_go_together_are_refused),
+        cmocka_unit_test(test_a_journal_that_does_not_go_on_is_an_error),
+        cmocka_unit_test(test_a_limit_counts_entries_and_not_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

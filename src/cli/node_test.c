@@ -2,7 +2,9 @@
  *
  * The commands about nodes: what is asked, and how the answer reads.
  */
+#include "base/text.h"
 #include "cli/run_test.h"
+#include "lib/stub_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,6 +96,57 @@ static void a_node_is_shown_whole(void **state)
                                "    vendor          A\\x1bcme\n");
 }
 
+static void test_what_cannot_be_set_is_refused_by_its_name(void **state)
+{
+    static const struct run_wrong cases[] = {
+        {"node set lx1 Stat=x", "unknown field \"Stat\"; the nearest known is \"State\""},
+        {"node set lx1 =x", "unknown field \"\"; \"-o help\" lists them"},
+        {"node set lx1 CPUs=1 cpus=2", "the field CPUs is set twice"},
+        {"node set lx1 --unset Name", "the field Name is not set but observed"},
+        {"node set lx1 --unset CPUs,", "unknown field \"\"; \"-o help\" lists them"},
+        {"node drain lx1", "why? \"fettle node drain\" needs --reason"},
+        {"node down lx1 -r _", "why? \"fettle node down\" needs --reason"},
+        {"node claims", "usage: fettle node claims NODE"},
+    };
+    run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
+}
+
+static void test_claims_are_a_table(void **state)
+{
+    run_expect(
+        "node claims lx1",
+        "{\"node\":{\"Name\":\"lx1\"},\"claims\":[{\"id\":\"7.1\",\"kind\":\"drain\",\"owner\":\"ann\","
+        "\"since\":\"T\",\"reason\":\"bad fan\"}]}",
+        "GET /v1/nodes/lx1 ",
+        "CLAIM  KIND   OWNER  SINCE  REASON\n"
+        "7.1    drain  ann    T      bad fan\n");
+}
+
+static void test_several_nodes_are_shown_one_after_the_other(void **state)
+{
+    CLEANUP_FREE char *one =
+        stub_json(200, "{\"node\":{\"Name\":\"lx1\"},\"inventory_at\":\"T\",\"inventory\":{\"a\":1}}");
+    CLEANUP_FREE char *two = stub_json(200, "{\"node\":{\"Name\":\"lx2\",\"Added\":\"later\"}}");
+    const struct stub_answer answers[] = {{.bytes = one}, {.bytes = two}};
+    struct stub *stub = stub_start(answers, 2);
+    struct run r = run("node show lx[1-2]", stub_path(stub));
+    stub_stop(stub);
+    assert_string_equal(r.out, "Name             lx1\n"
+                               "Inventory, as of T\n"
+                               "  a               1\n"
+                               "\n"
+                               "Name             lx2\n"
+                               "Added            later\n");
+}
+
+static void test_nothing_that_changed_is_said_so(void **state)
+{
+    static const char nothing[] = "{\"changed\":\"\",\"held\":[]}";
+    run_expect("node set lx1 CPUs=4", nothing, "/v1/nodes/set ", "nothing had to change\n");
+    run_expect("node forget lx1 --force", "{\"changed\":\"lx1\"}", "\"force\":true", "lx1: forgotten\n");
+    run_expect_status("node up lx1", nothing, "/v1/nodes/up ", "nothing of yours was there to remove\n", 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,6 +154,10 @@ int main(void)
         cmocka_unit_test(settings_are_sent_by_their_names),
         cmocka_unit_test(a_list_asks_for_what_it_shows),
         cmocka_unit_test(a_node_is_shown_whole),
+        cmocka_unit_test(test_what_cannot_be_set_is_refused_by_its_name),
+        cmocka_unit_test(test_claims_are_a_table),
+        cmocka_unit_test(test_several_nodes_are_shown_one_after_the_other),
+        cmocka_unit_test(test_nothing_that_changed_is_said_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,12 +57,39 @@ static void slurm_gets_text_that_it_takes(void **state)
                "GET /v1/slurm/constraint?count=64 ", "[fp_ab|fp_cd]\n");
 }
 
+static void test_a_number_of_nodes_has_two_ends(void **state)
+{
+    static const struct run_wrong cases[] = {
+        {"place -N 0", "-N: \"0\" is not a number from 1 to 1000000"},
+        {"place -N 1000001", "-N: \"1000001\" is not a number from 1 to 1000000"},
+        {"slurm constraint", "how many nodes? -N NUMBER"},
+        {"slurm constraint -N x", "-N: \"x\" is not a number from 1 to 1000000"},
+        {"place -N", "--count needs its NUMBER"},
+        {"slurm features lx1!lx1", "\"lx1!lx1\" names no node"},
+        {"place -N 1 --nodes lx1!lx1", "\"lx1!lx1\" names no node"},
+    };
+    run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
+    run_expect("place -N 1000000", "{\"nodes\":\"lx1\",\"score\":0.5,\"topology_groups\":0}",
+               "GET /v1/place?count=1000000 ", "Nodes           lx1\nScore           0.5\n");
+}
+
+static void test_what_programs_read_is_the_answer(void **state)
+{
+    run_expect("place -N 1 --json", "{\"nodes\":\"lx1\"}", "GET /v1/place?count=1 ", "{\"nodes\":\"lx1\"}\n");
+    run_expect("place -N 1 -o yaml", "{\"nodes\":\"lx1\"}", "GET /v1/place?count=1 ", "---\nnodes: lx1\n");
+    run_expect("slurm features --json", "{\"nodes\":[]}", "GET /v1/slurm/features ", "{\"nodes\":[]}\n");
+    run_expect("slurm constraint -N 1 --json", "{\"constraint\":\"a\"}", "GET /v1/slurm/constraint?count=1 ",
+               "{\"constraint\":\"a\"}\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_placement_shows_groups_and_who_was_passed_over),
         cmocka_unit_test(a_placement_that_cannot_be_had_has_its_own_status),
         cmocka_unit_test(slurm_gets_text_that_it_takes),
+        cmocka_unit_test(test_a_number_of_nodes_has_two_ends),
+        cmocka_unit_test(test_what_programs_read_is_the_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

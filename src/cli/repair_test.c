@@ -5,6 +5,7 @@
  */
 #include "base/text.h"
 #include "cli/run_test.h"
+#include "lib/stub_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -236,6 +237,61 @@ static void brakes_and_power_and_numbers(void **state)
         "By a person     0\n");
 }
 
+static void test_so_many_findings_are_named_at_once_and_no_more(void **state)
+{
+    CLEANUP_TEXT struct text line = {0};
+    char sent[4096];
+    text_add(&line, "queue resolve n1");
+    for (int i = 1; i <= 16; i++)
+        text_printf(&line, " f%d_gpu_0", i);
+    CLEANUP_FREE char *most = mem_dup(line.s);
+    text_add(&line, " f17 -r x");
+    const struct run_wrong more = {line.s, "17 findings; 16 at most are named at once"};
+    run_expect_wrong(&more, 1);
+    text_clear(&line);
+    text_printf(&line, "%s -r x", most);
+    struct run r = run_with(line.s, 200, "{\"changed\":\"n1\",\"held\":[]}", sent);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(sent, "{\"fault\":\"f16\",\"device\":\"gpu 0\"}],\"reason\":\"x\"}"));
+}
+
+/* A controller that has just started reads its journal, and says so until it knows the numbers. */
+static void test_numbers_are_asked_for_until_the_controller_knows_them(void **state)
+{
+    CLEANUP_FREE char *later =
+        stub_json(503, "{\"error\":{\"code\":\"unavailable\",\"message\":\"ask again\"}}");
+    CLEANUP_FREE char *known = stub_json(200, "{\"hours\":24,\"queued\":1}");
+    const struct stub_answer answers[] = {{.bytes = later}, {.bytes = later}, {.bytes = known}};
+    struct stub *stub = stub_start(answers, 3);
+    struct run r = run("repair numbers", stub_path(stub));
+    stub_join(stub);
+    assert_int_equal(stub_requests(stub), 3);
+    stub_stop(stub);
+    assert_string_equal(r.out, "Of              the last 24 hours\nTo the queue    1\n");
+}
+
+static void test_hours_have_two_ends(void **state)
+{
+    static const struct run_wrong cases[] = {
+        {"repair numbers 3", "HOURS: \"3\" is not a number from 4 to 48"},
+        {"repair numbers 49", "HOURS: \"49\" is not a number from 4 to 48"},
+    };
+    run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
+    run_expect("repair numbers 4", "{\"hours\":4}", "?hours=4 ", "Of              the last 4 hours\n");
+    run_expect("repair numbers 48", "{\"hours\":48}", "?hours=48 ", "Of              the last 48 hours\n");
+}
+
+static void test_overrides_are_a_table(void **state)
+{
+    run_expect(
+        "override list",
+        "{\"overrides\":[{\"node\":\"n1\",\"by\":\"ann\",\"of\":[{\"fault\":\"xid.79\",\"group\":\"gpu "
+        "0\",\"severity\":\"fatal\"},{\"fault\":\"scratch\",\"group\":\"\",\"severity\":\"warn\"}]}]}",
+        "GET /v1/overrides ",
+        "NODE  BY   WHERE  SINCE  UNTIL  IN SPITE OF                           WHY\n"
+        "n1    ann  -      -      -      xid.79 gpu 0 (fatal), scratch (warn)\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +303,10 @@ int main(void)
         cmocka_unit_test(the_choice_shows_counts_and_costs),
         cmocka_unit_test(of_a_node_that_is_well_nothing_is_chosen),
         cmocka_unit_test(brakes_and_power_and_numbers),
+        cmocka_unit_test(test_so_many_findings_are_named_at_once_and_no_more),
+        cmocka_unit_test(test_numbers_are_asked_for_until_the_controller_knows_them),
+        cmocka_unit_test(test_hours_have_two_ends),
+        cmocka_unit_test(test_overrides_are_a_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { WORDS_MAX = 16 };
+enum { WORDS_MAX = 32 };
 
 struct run run(const char *line, const char *controller)
 {
