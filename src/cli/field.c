@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/print.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -33,6 +34,7 @@ int field_find(const struct field_info *fields, size_t n, const char *name, size
                struct err *e)
 {
     const char *names[FIELDS];
+    assert(n <= FIELDS);
     for (size_t i = 0; i < n; i++) {
         names[i] = fields[i].name;
         if (is_word(names[i], name, len)) {

@@ -4,6 +4,7 @@
 #include "base/hostlist.h"
 #include "cli/report.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,6 +249,7 @@ static const struct fettle_value *find_path(const struct fettle_value *v, const 
     while (v && *s && *s != '|') {
         char name[64];
         size_t len = strcspn(s, ".|");
+        assert(len < sizeof name && "a member's name in record.tbl");
         memcpy(name, s, len);
         name[len] = '\0';
         if (fettle_value_kind(v) == FETTLE_ARRAY) {
@@ -304,6 +306,7 @@ void record_each(const struct record_info *r, const struct fettle_value *answer,
     for (const char *s = r->rows; *s;) {
         char member[32];
         size_t len = strcspn(s, ",");
+        assert(len < sizeof member && "a member's name in record.tbl");
         memcpy(member, s, len);
         member[len] = '\0';
         REPORT_EACH(v, fettle_value_find(answer, member))

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -210,6 +211,7 @@ int report_would(struct call *c, struct fettle_answer *answer)
 
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing)
 {
+    assert(answer && done && nothing);
     if (call_has(c, OPTION_DRY_RUN))
         return report_would(c, answer);
     const struct fettle_value *v = fettle_answer_value(answer);

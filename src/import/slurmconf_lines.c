@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/slurmconf_lines.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -282,6 +283,7 @@ static int read_file(struct reader *r, const char *path)
     l->files[l->n_files] = mem_dup(path);
     r->file = l->files[l->n_files++];
     r->depth++;
+    assert(r->depth <= SLURM_DEPTH_MAX && "lines_include has refused a deeper one");
     rc = take_lines(r, &bytes);
     r->depth--;
     return rc;

@@ -10,6 +10,7 @@
 #include "http/response.h"
 #include "lib/value.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static int call_converse(struct fettle *f, const struct buffer *request, struct 
     if (!response)
         return err_set(e, -ENOMEM, "no memory");
     bool keep = false;
+    assert(f->kept && "there is a connection to write to");
     int r = dial_write(f->kept, request->s, request->len, until, e);
     if (r == 0)
         r = read_answer(f->kept, response, until, any, &keep, e);
