@@ -4,6 +4,7 @@
 #include "api/render.h"
 #include "api/slices.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,6 +51,7 @@ static bool render_class(struct class_list *l)
     struct slices *s = &l->slices;
     struct call *c = &s->call;
     struct text *t = &s->text;
+    assert(l->next < l->n);
     const struct class_tally *y = &l->all[l->next];
     const struct node_class *k = &cluster_classes(c->api->cluster)->list[l->next];
     const struct baseline *b = cluster_baseline(c->api->cluster, k->name);

@@ -5,6 +5,7 @@
  */
 #include "api/call.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static void write_entry(struct text *t, uint64_t revision, const struct store_en
                           .revision = revision,
                           .about = entry->about,
                           .fields = entry->fields};
+    assert(t->len > 0 && "the list has begun");
     if (t->s[t->len - 1] != '[')
         text_add_char(t, ',');
     event_format(&event, t);

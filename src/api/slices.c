@@ -4,6 +4,7 @@
 
 #include "base/loop.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -112,6 +113,7 @@ struct slices *slices_keep(const struct slices *s)
 
 int call_slices(struct call *c, struct slices *s)
 {
+    assert(s->step && !s->members && !s->folder && "it has not begun");
     s->call = *c;
     s->configured = c->api->configured;
     s->call.actor = NULL; /* does not outlive this call */
@@ -190,6 +192,7 @@ struct bin **bins_sort(const struct bins *b, int (*by)(const void *, const void 
 
 bool slices_fold(struct slices *s, const struct pile *p)
 {
+    assert(s->folded <= p->n && "a pile does not shrink while it is folded");
     if (!s->folder)
         s->folder = hostfolder_create();
     for (int i = 0; i < NAMES_A_STEP && s->folded < p->n; i++)

@@ -83,7 +83,8 @@ static void test_a_disk_that_hangs(void **state)
     trial_expect(t, "Probe=dstate Looks=2", "ok");
     trial_expect(
         t, "Probe=dstate Looks=2",
-        "fatal disk sda1: it does not answer: what writes its journal has waited in 2 looks in a row\n"
+        "fatal disk sda1: it does not answer: the process that writes its journal has waited in 2 looks in a "
+        "row\n"
         "degraded : 2 processes wait and cannot be interrupted, in 2 looks in a row and more; one is 11 "
         "jbd2/loop0-8, for 2 looks");
     add_process(t, 10, "jbd2/sda1-8", 'S', 100);

@@ -90,10 +90,17 @@ int baseline_history(struct call *c, struct err *e)
     return listing_show(c, &versions, NULL, e);
 }
 
+/* The components of a baseline by name; NULL when the answer has no such object. */
+static const struct fettle_value *components_of(const struct fettle_value *baseline)
+{
+    const struct fettle_value *components = fettle_value_find(baseline, "components");
+    return fettle_value_kind(components) == FETTLE_OBJECT ? components : NULL;
+}
+
 /* The value of a component in a baseline; "(absent)" when it has none. */
 static const char *value_in(const struct fettle_value *baseline, const char *component)
 {
-    const char *s = fettle_get_text(fettle_value_find(baseline, "components"), component);
+    const char *s = fettle_get_text(components_of(baseline), component);
     return s ? s : "(absent)";
 }
 
@@ -111,16 +118,16 @@ static void add_change(struct text *out, const char *component, const char *from
 /* Adds components of a that differ in b, then those that only b has. */
 static void add_changes(struct text *out, const struct fettle_value *a, const struct fettle_value *b)
 {
-    REPORT_EACH(i, fettle_value_find(a, "components"))
+    REPORT_EACH(i, components_of(a))
     {
         const char *name = fettle_value_key(i), *from = fettle_value_text(i), *to = value_in(b, name);
         if (from && strcmp(from, to) != 0)
             add_change(out, name, from, to);
     }
-    REPORT_EACH(i, fettle_value_find(b, "components"))
+    REPORT_EACH(i, components_of(b))
     {
         const char *name = fettle_value_key(i), *to = fettle_value_text(i);
-        if (to && !fettle_get_text(fettle_value_find(a, "components"), name))
+        if (to && !fettle_get_text(components_of(a), name))
             add_change(out, name, "(absent)", to);
     }
 }

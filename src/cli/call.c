@@ -9,6 +9,7 @@
 #include "cli/client.h"
 #include "cli/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -197,6 +198,7 @@ static int check_text(char **words, size_t n, struct err *e)
 
 int call_parse(struct call *c, char **words, size_t n, struct err *e)
 {
+    assert(!c->command && !c->args && "one call is parsed once");
     int r = check_text(words, n, e);
     if (r == 0)
         r = call_split(c, (struct words){words, n}, e);
@@ -311,6 +313,7 @@ int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answe
 
 int call_about(struct call *c, call_about_fn *fn, struct fettle_answer **answer, struct err *e)
 {
+    assert(c->n_args > 0 && "the command's row demands an argument");
     struct fettle_error why;
     struct fettle *f = call_controller(c, e);
     return f ? call_told(fn(f, c->args[0], answer, &why), &why, e) : e->code;

@@ -106,13 +106,21 @@ int choice_fetch(struct call *c, const struct query *q, struct fettle_answer **a
 
 /* ---- nodes that pass ---- */
 
-static void take_names(const struct query *q, const struct fettle_answer *answer, struct hostlist *h)
+static int take_names(const struct query *q, const struct fettle_answer *answer, struct hostlist *h,
+                      struct err *e)
 {
     struct rows rows = {0};
+    int r = 0;
     rows_add(&rows, q, fettle_answer_value(answer));
-    for (size_t i = 0; i < rows.n; i++)
-        hostlist_add(h, cell_text(rows_cell(&rows, i, 0)));
+    for (size_t i = 0; i < rows.n && r == 0; i++) {
+        const char *name = cell_text(rows_cell(&rows, i, 0));
+        if (name && hostlist_name_ok(name))
+            hostlist_add(h, name);
+        else
+            r = err_set(e, -EPROTO, "the controller's list of nodes has one without a name");
+    }
     rows_fini(&rows);
+    return r;
 }
 
 int choice_targets(struct call *c, const char *const *args, size_t n, struct hostlist *h, struct err *e)
@@ -128,7 +136,7 @@ int choice_targets(struct call *c, const char *const *args, size_t n, struct hos
     if (r == 0)
         r = choice_fetch(c, &q, &answer, e);
     if (r == 0)
-        take_names(&q, answer, h);
+        r = take_names(&q, answer, h, e);
     if (r == 0 && h->n == 0)
         r = err_set(e, -ENOENT, "no node passes --where %s%s", c->wheres[0],
                     c->n_wheres > 1 ? " and the others" : "");

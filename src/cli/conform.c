@@ -102,18 +102,17 @@ static void write_summary(struct text *out, const struct fettle_value *v, bool n
         text_clear(&t);
         if (strcmp(fettle_get_text(drift, "state"), "remedied") == 0)
             text_printf(&t, "remedied; out of service until: fettle conform approve %s",
-                        fettle_get_text(v, "node"));
+                        report_text(v, "node"));
         else
-            text_printf(&t, "%s since %s", fettle_get_text(drift, "state"), fettle_get_text(drift, "since"));
+            text_printf(&t, "%s since %s", report_text(drift, "state"), report_text(drift, "since"));
         report_line(out, "Drift", t.s);
     }
     if (fettle_get_true(v, "flaps"))
         report_line(out, "Flaps", "its drift came and went; it has to stay right for a while");
     if (fettle_get_text(suggestion, "node")) {
         text_clear(&t);
-        text_printf(&t, "fettle baseline accept %s; like it are %s of %s",
-                    fettle_get_text(suggestion, "node"), fettle_get_text(suggestion, "share"),
-                    fettle_get_text(suggestion, "of"));
+        text_printf(&t, "fettle baseline accept %s; like it are %s of %s", report_text(suggestion, "node"),
+                    report_text(suggestion, "share"), report_text(suggestion, "of"));
         report_line(out, "Suggestion", t.s);
     }
 }

@@ -32,8 +32,8 @@ int partition_list(struct call *c, struct err *e)
 static void write_counts(struct text *out, const struct fettle_value *counts)
 {
     for (const struct fettle_value *i = fettle_value_first(counts), *first = i; i; i = fettle_value_next(i)) {
-        const char *n = fettle_value_text(i);
-        text_printf(out, "%s%s %s", i == first ? "" : ", ", fettle_value_key(i), n ? n : "?");
+        const char *key = fettle_value_key(i), *n = fettle_value_text(i);
+        text_printf(out, "%s%s %s", i == first ? "" : ", ", key ? key : "?", n ? n : "?");
     }
 }
 
@@ -41,7 +41,8 @@ static void write_line(struct text *out, const char *name, const char *value)
 {
     if (!value || !*value)
         return;
-    text_printf(out, "%-12s ", name);
+    size_t width = print_safe(out, name); /* of a counterpart it is the controller's word */
+    text_printf(out, "%*s ", width < 12 ? (int)(12 - width) : 0, "");
     print_safe(out, value);
     text_add_char(out, '\n');
 }
@@ -165,7 +166,7 @@ static void write_configuration(struct text *out, const char *name, const struct
     CLEANUP_TEXT struct text said = {0};
     if (!hash)
         return;
-    text_printf(&said, "revision %s (%.12s) by %s", fettle_get_text(c, "revision"), hash, by ? by : "?");
+    text_printf(&said, "revision %s (%.12s) by %s", member_text(c, "revision"), hash, by ? by : "?");
     write_line(out, name, said.s);
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "cli/print.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -33,6 +34,7 @@ int field_find(const struct field_info *fields, size_t n, const char *name, size
                struct err *e)
 {
     const char *names[FIELDS];
+    assert(n <= FIELDS);
     for (size_t i = 0; i < n; i++) {
         names[i] = fields[i].name;
         if (is_word(names[i], name, len)) {
@@ -178,8 +180,8 @@ static void show_time(int64_t seconds, struct text *out)
 static void show_counts(const struct fettle_value *v, struct text *out)
 {
     for (const struct fettle_value *i = fettle_value_first(v), *first = i; i; i = fettle_value_next(i)) {
-        const char *n = fettle_value_text(i);
-        text_printf(out, "%s%s %s", i == first ? "" : ", ", fettle_value_key(i), n ? n : "?");
+        const char *key = fettle_value_key(i), *n = fettle_value_text(i);
+        text_printf(out, "%s%s %s", i == first ? "" : ", ", key ? key : "?", n ? n : "?");
     }
 }
 

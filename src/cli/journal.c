@@ -8,6 +8,7 @@
 #include "cli/print.h"
 #include "cli/report.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -141,6 +142,7 @@ static int pages_read(struct fettle *f, struct fettle_journal_search s, uint64_t
 {
     struct fettle_error why;
     do {
+        assert(p->n < PAGES_MAX && p->entries < want);
         uint64_t left = want - p->entries;
         s.tail = left < PAGE ? (unsigned)left : PAGE;
         int r = call_told(fettle_journal_find(f, &s, &p->answers[p->n], &why), &why, e);

@@ -3,6 +3,7 @@
 
 #include "cli/report.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* True when the call selects records or fields, as programs do. */
@@ -55,6 +56,7 @@ int listing_show(struct call *c, const struct listing *l, struct fettle_answer *
     struct query q;
     struct view view;
     struct fettle_answer *answer = NULL;
+    assert(c->command->options & UINT64_C(1) << OPTION_OUTPUT && "a command that lists has -o");
     int r = choice_query(c, l->record, &q, &view, e);
     c->value[OPTION_JSON] = is_structured(view.form) ? "" : NULL;
     c->yaml = view.form == FORM_YAML;

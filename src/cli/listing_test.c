@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/record.h"
 #include "cli/run_test.h"
-#include "lib/stub_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,9 +133,7 @@ static void help_lists_the_fields_with_units_and_meanings(void **state)
 
 static void wrong_words_are_told_before_anybody_is_asked(void **state)
 {
-    static const struct {
-        const char *line, *error;
-    } cases[] = {
+    static const struct run_wrong cases[] = {
         {"incident list -o nod", "unknown field \"nod\"; the nearest known is \"Node\""},
         {"incident list -o node,,fault", "unknown field \"\"; \"-o help\" lists them"},
         {"incident list -o json,yaml", "yaml is one form of output, and there is another one already"},
@@ -147,33 +144,7 @@ static void wrong_words_are_told_before_anybody_is_asked(void **state)
         {"status -o name", "\"fettle status\" lists no records: -o json, or -o yaml"},
         {"watch -o json", "\"fettle watch\" shows a table, and no other form"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct run r = run(cases[i].line, "/nowhere");
-        if (r.status != 2 || strcmp(r.error, cases[i].error) != 0)
-            fail_msg("%s: %d, %s", cases[i].line, r.status, r.error);
-    }
-}
-
-static void the_journal_has_fields_too(void **state)
-{
-    static const char journal[] = "{\"revision\":9,\"entries\":["
-                                  "{\"at\":\"T1\",\"what\":\"node.drain\",\"actor\":\"root\",\"nodes\":"
-                                  "\"n1\",\"text\":\"old\",\"revision\":7},"
-                                  "{\"at\":\"T2\",\"what\":\"node.set\",\"actor\":\"ann\",\"nodes\":\"n2\","
-                                  "\"text\":\"x\",\"revision\":8},"
-                                  "{\"at\":\"T3\",\"what\":\"node.drain\",\"actor\":\"ann\",\"nodes\":\"n3\","
-                                  "\"text\":\"y\",\"revision\":9,\"claims\":[\"7.1\",\"7.2\"],\"from\":"
-                                  "\"isolate\",\"to\":\"remedy\",\"remedy\":\"fix\",\"cost\":72000}]}";
-    expect_of(journal, "journal -o at,actor,what",
-              "AT  ACTOR  WHAT\nT1  root   node.drain\nT2  ann    node.set\nT3  ann    node.drain\n");
-    expect_of(journal, "journal --tail 2 -o nodes -H", "n2\nn3\n");
-    expect_of(journal, "journal --where actor=ann --sort -at --limit 1 -o json,nodes,revision",
-              "[\n {\"Nodes\":\"n3\",\"Revision\":9}\n]\n");
-    expect_of(journal, "journal --where to=remedy -o json,claims,from,to,remedy,outcome,cost",
-              "[\n {\"Claims\":[\"7.1\",\"7.2\"],\"From\":\"isolate\",\"To\":\"remedy\",\"Remedy\":\"fix\","
-              "\"Outcome\":null,\"Cost\":72.000}\n]\n");
-    struct run r = run("journal --after 5 --where actor=ann", "/nowhere");
-    assert_string_equal(r.error, "--after reads on, and chooses nothing: no --where");
+    run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
 }
 
 /* A list of fields that names one that is not there would be noticed by its first user alone. */
@@ -194,62 +165,6 @@ static void every_record_shows_fields_that_it_has_and_its_command_is_there(void 
         if (at == commands_n || !(commands[at].options & UINT64_C(1) << OPTION_OUTPUT))
             fail_msg("no command \"%s\" with -o", r->command);
     }
-}
-
-/* What is asked of the controller: which nodes pass, then the change. */
-static struct run run_selecting(const char *line, const char *list, char asked[static 2][1024])
-{
-    CLEANUP_FREE char *first = stub_json(200, list);
-    CLEANUP_FREE char *second = stub_json(200, "{\"revision\":7,\"changed\":\"n[1-2]\",\"held\":[]}");
-    struct stub_answer answers[] = {{.bytes = first}, {.bytes = second}};
-    struct stub *stub = stub_start(answers, 2);
-    struct run r = run(line, stub_path(stub));
-    stub_join(stub);
-    for (size_t i = 0; i < 2; i++)
-        snprintf(asked[i], sizeof asked[i], "%s", i < stub_requests(stub) ? stub_request(stub, i) : "");
-    stub_stop(stub);
-    return r;
-}
-
-static const char three[] = "{\"nodes\":[{\"Name\":\"n1\",\"State\":\"DOWN\",\"CPUs\":8},"
-                            "{\"Name\":\"n2\",\"State\":\"DOWN\",\"CPUs\":8},"
-                            "{\"Name\":\"n3\",\"State\":\"IDLE\",\"CPUs\":null}]}";
-
-static void what_is_done_with_nodes_is_done_with_those_that_pass(void **state)
-{
-    static const struct {
-        const char *line, *list, *change;
-    } cases[] = {
-        {"node drain --where State=DOWN --reason old", "GET /v1/nodes?fields=Name%2CState ",
-         "{\"nodes\":\"n[1-2]\",\"reason\":\"old\"}"},
-        {"node drain n[1-3] --where CPUs<16 --where State=DOWN --reason old", "nodes=n%5B1-3%5D",
-         "{\"nodes\":\"n[1-2]\",\"reason\":\"old\"}"},
-        {"repair move retire --where State=DOWN -r old", "GET /v1/nodes?", "{\"nodes\":\"n[1-2]\""},
-        {"queue take --where State=DOWN", "GET /v1/nodes?", "{\"nodes\":\"n[1-2]\""},
-        {"check run scratch --where State=DOWN", "GET /v1/nodes?", "{\"nodes\":\"n[1-2]\""},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char asked[2][1024];
-        struct run r = run_selecting(cases[i].line, three, asked);
-        if (r.status != 0 || !strstr(asked[0], cases[i].list) || !strstr(asked[1], cases[i].change))
-            fail_msg("%s: %d %s\n%s\n%s", cases[i].line, r.status, r.error, asked[0], asked[1]);
-    }
-}
-
-/* A filter that nothing passes is no command for all nodes. */
-static void nothing_is_changed_when_no_node_passes(void **state)
-{
-    char asked[2][1024];
-    struct run r = run_selecting("node drain --where State=BUSY --reason old", three, asked);
-    assert_int_equal(r.status, 4);
-    assert_string_equal(r.error, "no node passes --where State=BUSY");
-    assert_string_equal(asked[1], "");
-    r = run("node drain --where Stat=BUSY --reason old", "/nowhere");
-    assert_string_equal(r.error, "unknown field \"Stat\"; the nearest known is \"State\"");
-    r = run("node drain --reason old", "/nowhere");
-    assert_string_equal(r.error, "which nodes? name them before --reason, which takes the words after it");
-    r = run("reload --where State=BUSY", "/nowhere");
-    assert_string_equal(r.error, "\"fettle reload\" has no option --where");
 }
 
 static void colours_are_for_terminals_or_on_demand(void **state)
@@ -273,10 +188,7 @@ int main(void)
         cmocka_unit_test(what_is_about_one_thing_is_one_object),
         cmocka_unit_test(help_lists_the_fields_with_units_and_meanings),
         cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
-        cmocka_unit_test(the_journal_has_fields_too),
         cmocka_unit_test(every_record_shows_fields_that_it_has_and_its_command_is_there),
-        cmocka_unit_test(what_is_done_with_nodes_is_done_with_those_that_pass),
-        cmocka_unit_test(nothing_is_changed_when_no_node_passes),
         cmocka_unit_test(colours_are_for_terminals_or_on_demand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

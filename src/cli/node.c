@@ -39,7 +39,7 @@ static void write_field(struct text *out, const struct fettle_value *v)
     CLEANUP_TEXT struct text s = {0};
     static const struct field_info unknown = {.kind = KIND_TEXT};
     const struct cell cell = {.value = v};
-    const char *name = fettle_value_key(v), *unit = "";
+    const char *name = fettle_value_key(v) ? fettle_value_key(v) : "?", *unit = "";
     enum field f = FIELDS;
     if (field_parse(name, strlen(name), &f, NULL) == 0) {
         field_show(field_info(f), &cell, &s);
@@ -59,7 +59,8 @@ static void write_section(struct text *out, const char *heading, const struct fe
 {
     if (fettle_value_count(v) == 0)
         return;
-    text_printf(out, "%s\n", heading);
+    print_safe(out, heading);
+    text_add_char(out, '\n');
     print_tree(out, v, 2);
 }
 

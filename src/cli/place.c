@@ -25,18 +25,19 @@ static int parse_count(const struct call *c, unsigned *out, struct err *e)
 static void write_passed(struct text *out, const struct fettle_value *passed)
 {
     REPORT_EACH(i, passed)
-    text_printf(out, "%s%s %s", out->len ? ", " : "", fettle_value_text(i), fettle_value_key(i));
+    if (fettle_value_text(i) && fettle_value_key(i))
+        text_printf(out, "%s%s %s", out->len ? ", " : "", fettle_value_text(i), fettle_value_key(i));
 }
 
 /* "0.375 = sameness 1.000 * 0.250 + topology 0.500 * 0.150 + soundness 0.500 * 0.100" */
 static void write_score(struct text *out, const struct fettle_value *v)
 {
-    text_add(out, fettle_get_text(v, "score"));
+    text_add(out, report_text(v, "score"));
     REPORT_EACH(i, fettle_value_find(v, "terms"))
     {
         bool first = i == fettle_value_first(fettle_value_find(v, "terms"));
-        text_printf(out, "%s%s %s * %s", first ? " = " : " + ", fettle_get_text(i, "name"),
-                    fettle_get_text(i, "fitness"), fettle_get_text(i, "weight"));
+        text_printf(out, "%s%s %s * %s", first ? " = " : " + ", report_text(i, "name"),
+                    report_text(i, "fitness"), report_text(i, "weight"));
     }
 }
 
@@ -52,8 +53,8 @@ static void write_placement(struct call *c, const struct fettle_value *v)
     {
         CLEANUP_TEXT struct text line = {0};
         const char *cohort = fettle_get_text(i, "cohort");
-        text_printf(&line, "%s of %s: %s", fettle_get_text(i, "count"), cohort ? cohort : "no cohort",
-                    fettle_get_text(i, "nodes"));
+        text_printf(&line, "%s of %s: %s", report_text(i, "count"), cohort ? cohort : "no cohort",
+                    report_text(i, "nodes"));
         report_line(&c->out, "Cohort", line.s);
     }
     const char *topology = fettle_get_text(v, "topology_groups");
@@ -100,8 +101,10 @@ static void write_features(struct text *out, const struct fettle_value *v)
     }
     text_add(out, "NodeName=");
     print_safe(out, fettle_get_text(v, "nodes"));
-    text_printf(out, " AvailableFeatures=%s ActiveFeatures=%s Weight=%s\n", list.s ? list.s : "",
-                list.s ? list.s : "", fettle_get_text(v, "weight"));
+    text_printf(out, " AvailableFeatures=%s ActiveFeatures=%s Weight=", list.s ? list.s : "",
+                list.s ? list.s : "");
+    print_safe(out, fettle_get_text(v, "weight"));
+    text_add_char(out, '\n');
 }
 
 int slurm_features(struct call *c, struct err *e)

@@ -489,7 +489,9 @@ static void take_node(void *arg, const struct element *e)
     const struct query *q = t->q;
     struct cell *cells = rows_room(t->rows);
     size_t i = 0;
-    for (const struct fettle_value *v = fettle_value_first(e->outer); v; v = fettle_value_next(v), i++) {
+    bool is_object = fettle_value_kind(e->outer) == FETTLE_OBJECT;
+    const struct fettle_value *first = is_object ? fettle_value_first(e->outer) : NULL;
+    for (const struct fettle_value *v = first; v; v = fettle_value_next(v), i++) {
         size_t c = i < q->n_columns ? t->expected[i] : 0;
         if (strcmp(query_column(q, c)->name, fettle_value_key(v)) != 0) {
             for (c = 0; c < q->n_columns; c++)

@@ -4,6 +4,7 @@
 #include "base/hostlist.h"
 #include "cli/report.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +78,10 @@ static void make_changed(const struct element *i, struct text *out)
     int64_t count = 0, named = (int64_t)fettle_value_count(list);
     fettle_get_number(i->outer, "count", &count);
     REPORT_EACH(n, list)
-    text_printf(out, "%s%s", n == fettle_value_first(list) ? "" : ", ", fettle_value_text(n));
+    {
+        const char *name = fettle_value_text(n);
+        text_printf(out, "%s%s", n == fettle_value_first(list) ? "" : ", ", name ? name : "?");
+    }
     if (count > named)
         text_printf(out, ", %lld more", (long long)(count - named));
 }
@@ -94,8 +98,8 @@ static void make_actual(const struct element *i, struct text *out)
 
 static void make_component(const struct element *i, struct text *out)
 {
-    const char *name = fettle_value_key(i->outer);
-    text_add(out, name ? name : fettle_value_text(i->outer));
+    const char *name = fettle_value_key(i->outer), *absent = fettle_value_text(i->outer);
+    text_add(out, name ? name : absent ? absent : "");
 }
 
 static void make_component_value(const struct element *i, struct text *out)
@@ -245,6 +249,7 @@ static const struct fettle_value *find_path(const struct fettle_value *v, const 
     while (v && *s && *s != '|') {
         char name[64];
         size_t len = strcspn(s, ".|");
+        assert(len < sizeof name && "a member's name in record.tbl");
         memcpy(name, s, len);
         name[len] = '\0';
         if (fettle_value_kind(v) == FETTLE_ARRAY) {
@@ -301,6 +306,7 @@ void record_each(const struct record_info *r, const struct fettle_value *answer,
     for (const char *s = r->rows; *s;) {
         char member[32];
         size_t len = strcspn(s, ",");
+        assert(len < sizeof member && "a member's name in record.tbl");
         memcpy(member, s, len);
         member[len] = '\0';
         REPORT_EACH(v, fettle_value_find(answer, member))

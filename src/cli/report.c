@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/hostlist.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -210,6 +211,7 @@ int report_would(struct call *c, struct fettle_answer *answer)
 
 int report_change(struct call *c, struct fettle_answer *answer, const char *done, const char *nothing)
 {
+    assert(answer && done && nothing);
     if (call_has(c, OPTION_DRY_RUN))
         return report_would(c, answer);
     const struct fettle_value *v = fettle_answer_value(answer);
@@ -219,7 +221,9 @@ int report_change(struct call *c, struct fettle_answer *answer, const char *done
     } else {
         bool any = changed && *changed;
         print_safe(&c->out, any ? changed : nothing);
-        text_printf(&c->out, "%s%s\n", any ? ": " : "", any ? done : "");
+        text_add(&c->out, any ? ": " : "");
+        print_safe(&c->out, any ? done : "");
+        text_add_char(&c->out, '\n');
         write_refused(&c->out, fettle_value_find(v, "refused"));
         write_missing(&c->out, fettle_value_find(v, "missing"));
         write_held(&c->out, fettle_value_find(v, "held"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import/slurmconf_lines.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -231,7 +232,10 @@ static int take_line(struct reader *r, const char *text)
     struct slurmconf_lines *l = r->out;
     if (l->n == SLURM_LINES_MAX)
         return slurmconf_lines_complain(r, "too many lines, from here on:", text);
-    l->list = mem_grow(l->list, (l->n + 1) * sizeof *l->list);
+    if (l->n == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        l->list = mem_grow(l->list, l->cap * sizeof *l->list);
+    }
     l->list[l->n] = (struct slurmconf_line){r->file, r->number, mem_dup(skip_space(text))};
     note_cluster(r, &l->list[l->n++]);
     return 0;
@@ -279,6 +283,7 @@ static int read_file(struct reader *r, const char *path)
     l->files[l->n_files] = mem_dup(path);
     r->file = l->files[l->n_files++];
     r->depth++;
+    assert(r->depth <= SLURM_DEPTH_MAX && "lines_include has refused a deeper one");
     rc = take_lines(r, &bytes);
     r->depth--;
     return rc;

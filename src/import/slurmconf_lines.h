@@ -23,7 +23,7 @@ struct slurmconf_line {
 /* All lines in order, with included files in place. Zero-initialise; slurmconf_lines_fini, even after an
  * error. */
 struct slurmconf_lines {
-    size_t n;
+    size_t n, cap;
     struct slurmconf_line *list;
     size_t n_files;
     char **files;

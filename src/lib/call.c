@@ -10,6 +10,7 @@
 #include "http/response.h"
 #include "lib/value.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static int call_converse(struct fettle *f, const struct buffer *request, struct 
     if (!response)
         return err_set(e, -ENOMEM, "no memory");
     bool keep = false;
+    assert(f->kept && "there is a connection to write to");
     int r = dial_write(f->kept, request->s, request->len, until, e);
     if (r == 0)
         r = read_answer(f->kept, response, until, any, &keep, e);
@@ -194,6 +196,18 @@ int call_refusal(const struct address *a, int status, struct buffer *body, struc
     return r;
 }
 
+/* Every good answer of the interface is an object. */
+static int read_object(const struct address *a, char *bytes, size_t len, struct fettle_answer **out,
+                       struct err *e)
+{
+    int r = answer_read(bytes, len, out, e);
+    if (r < 0 || fettle_value_kind(fettle_answer_value(*out)) == FETTLE_OBJECT)
+        return r;
+    fettle_answer_free(*out);
+    *out = NULL;
+    return err_set(e, -EPROTO, "the answer of %s is not Fettle's: it is no object of JSON", a->name);
+}
+
 static int answer_fetch(struct fettle *f, const char *method, const char *path, const char *body,
                         struct fettle_answer **out, struct err *e)
 {
@@ -212,7 +226,7 @@ static int answer_fetch(struct fettle *f, const char *method, const char *path, 
     else if (r == 0 && len == 0)
         r = err_set(e, -EPROTO, "the answer of %s is empty", f->address.name);
     else if (r == 0)
-        r = answer_read(buffer_take(&answer), len, out, e);
+        r = read_object(&f->address, buffer_take(&answer), len, out, e);
     buffer_fini(&answer);
     return r;
 }

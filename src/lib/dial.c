@@ -5,6 +5,7 @@
 #include "lib/buffer.h"
 #include "link/blocking.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -151,6 +152,7 @@ static int no_controller(const struct address *a, int r, struct err *e)
 static int connect_local(const struct address *a, struct mono until, struct err *e)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
+    assert(strlen(a->path) < sizeof to.sun_path && "parse_path has refused a longer one");
     memcpy(to.sun_path, a->path, strlen(a->path) + 1);
     int fd = connect_to((struct sockaddr *)&to, sizeof to, until, e);
     return fd < 0 ? no_controller(a, fd, e) : fd;

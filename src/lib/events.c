@@ -11,6 +11,7 @@
 #include "lib/sse.h"
 #include "lib/value.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -143,6 +144,7 @@ static int events_ask(struct fettle_events *s, struct mono until, struct err *e)
 
 static int events_establish(struct fettle_events *s, struct mono until, struct err *e)
 {
+    assert(!s->d && !s->response && "the connection before was given up");
     s->response = http_response_create(on_body, s);
     int r = s->response ? address_dial(&s->f->address, until, &s->d, e) : err_set(e, -ENOMEM, "no memory");
     if (r == 0)
