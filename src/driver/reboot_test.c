@@ -3,7 +3,7 @@
  * The reboot into the right image: each promise of src/driver/ochami.h that concerns BSS and PCS. The one
  * that matters: whatever fails and whoever is killed, a node is rebooted once.
  */
-#include "world.h"
+#include "driver/ochami_fixture_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
