@@ -217,7 +217,7 @@ static void test_only_nodes_of_the_file_are_nodes(void **state)
     struct world *w = *state;
     static const char *const good[] = {"n1", "n3", "m1"};
     static const char *const bad[] = {"n4", "n", "N1", "n01"};
-    static const char *const none[] = {"", "n1;rm", "../n1", "n[1-3]"};
+    static const char *const none[] = {"", "n1;rm", "../n1", "n[1-3]", "DEFAULT"};
     open_whole(w);
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_int_equal(site_check_node(&w->site, good[i], &w->e), 0);
