@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const files[] = {"fettle.conf", "nodes", "bmc", "remedies", "secret", "link"};
+static const char *const files[] = {"fettle.conf", "nodes", "bmc", "remedies", "secret", "link", "open/file"};
 
 struct world {
     char dir[48], conf[64], secret[64];
@@ -60,6 +60,9 @@ static int teardown(void **state)
         path_of(w, files[i], path);
         unlink(path);
     }
+    char open[64];
+    path_of(w, "open", open);
+    rmdir(open);
     assert_int_equal(rmdir(w->dir), 0);
     free(w);
     return 0;
@@ -142,6 +145,21 @@ static void test_a_link_is_as_good_as_its_file(void **state)
     assert_int_equal(site_check_file(link, &w->e), 0);
     assert_int_equal(chmod(w->secret, 0602), 0);
     assert_int_equal(site_check_file(link, &w->e), -EPERM);
+}
+
+static void test_a_link_into_a_directory_that_others_can_change_is_not_trusted(void **state)
+{
+    struct world *w = *state;
+    char link[64], open[64];
+    path_of(w, "link", link);
+    path_of(w, "open", open);
+    assert_int_equal(mkdir(open, 0700), 0);
+    assert_int_equal(chmod(open, 0777), 0);
+    write_file(w, "open/file", "", 0600);
+    assert_int_equal(symlink("open/file", link), 0);
+    assert_int_equal(site_check_file(link, &w->e), -EPERM);
+    assert_int_equal(chmod(open, 0755), 0);
+    assert_int_equal(site_check_file(link, &w->e), 0);
 }
 
 static void test_a_path_that_leads_nowhere_has_a_sentence(void **state)
@@ -288,6 +306,7 @@ int main(void)
         TEST(test_only_files_that_nobody_else_can_change_are_trusted),
         TEST(test_a_directory_that_others_can_change_is_not_trusted),
         TEST(test_a_link_is_as_good_as_its_file),
+        TEST(test_a_link_into_a_directory_that_others_can_change_is_not_trusted),
         TEST(test_a_path_that_leads_nowhere_has_a_sentence),
         TEST(test_a_nodes_power_program_has_its_user_and_password),
         TEST(test_a_node_without_a_power_program_is_refused),
