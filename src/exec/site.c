@@ -172,7 +172,7 @@ int site_check_node(const struct site *s, const char *node, struct err *e)
     const char *path;
     struct conf file;
     bool found = false;
-    if (!hostlist_name_ok(node))
+    if (!hostlist_name_ok(node) || strcmp(node, "DEFAULT") == 0) /* the record of defaults */
         return err_set(e, -EPERM, "\"%.100s\" is not the name of a node", node);
     int rc = file_read(s, SETTING_NODE_SPEC_CONF, &path, &bytes, e);
     if (rc == 0)

@@ -45,61 +45,6 @@ static void put(const char *name, const char *text)
     fclose(f);
 }
 
-static void identities_are_read_and_written(void **state)
-{
-    static const struct {
-        const char *uri;
-        struct identity id;
-    } rows[] = {
-        {"urn:fettle:controller:c1", {.kind = IDENTITY_CONTROLLER, .name = "c1", .role = ROLE_NONE}},
-        {"urn:fettle:node:lx01.example.org",
-         {.kind = IDENTITY_NODE, .name = "lx01.example.org", .role = ROLE_NONE}},
-        {"urn:fettle:operator:ann@example.org:admin",
-         {.kind = IDENTITY_OPERATOR, .name = "ann@example.org", .role = ROLE_ADMIN}},
-        {"urn:fettle:operator:bob:reader", {.kind = IDENTITY_OPERATOR, .name = "bob", .role = ROLE_READER}},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct identity id;
-        assert_int_equal(identity_parse(rows[i].uri, &id, NULL), 0);
-        assert_memory_equal(&id, &rows[i].id, sizeof id);
-        CLEANUP_FREE char *uri = identity_format(&id);
-        assert_string_equal(uri, rows[i].uri);
-    }
-}
-
-static void identities_of_other_forms_are_refused(void **state)
-{
-    char long_name[300];
-    memset(long_name, 'a', sizeof long_name);
-    memcpy(long_name, "urn:fettle:node:", 16);
-    long_name[16 + 256] = '\0';
-    const char *bad[] = {"",
-                         "lx01",
-                         "urn:fettle:node:",
-                         "urn:fettle:nodes:lx01",
-                         "urn:fettle:node:lx01:admin",
-                         "urn:fettle:controller:a/b",
-                         "urn:fettle:node:..",
-                         "urn:fettle:node:a b",
-                         "urn:fettle:operator:ann",
-                         "urn:fettle:operator:ann:root",
-                         "urn:fettle:operator:ann:none",
-                         "urn:fettle:operator::admin",
-                         "URN:fettle:node:lx01",
-                         "urn:fettle:node:l\n",
-                         long_name};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct identity id;
-        struct err e = {0};
-        assert_int_equal(identity_parse(bad[i], &id, &e), -EINVAL);
-        assert_int_equal(id.kind, IDENTITY_NONE);
-        assert_true(e.msg[0]);
-    }
-    struct identity id;
-    long_name[16 + 255] = '\0';
-    assert_int_equal(identity_parse(long_name, &id, NULL), 0);
-}
-
 static struct authority *open_good(void)
 {
     struct authority *a = NULL;
@@ -310,70 +255,14 @@ static void sign_refuses_what_is_no_request(void **state)
     authority_close(a);
 }
 
-static void cert_left_tells_the_time(void **state)
-{
-    struct authority *a = open_good();
-    char *key, *csr, *pem;
-    struct span left;
-    const struct identity id = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE};
-    assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
-    assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(3 * 86400), &pem, NULL), 0);
-    assert_int_equal(tls_cert_left(pem, &left, NULL), 0);
-    assert_in_range(left.ns / 1000000000, 3 * 86400 - 60, 3 * 86400);
-    free(pem);
-    assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(-60), &pem, NULL), 0);
-    assert_int_equal(tls_cert_left(pem, &left, NULL), 0);
-    assert_true(left.ns < 0);
-    assert_int_equal(tls_cert_left("none", &left, NULL), -EINVAL);
-    free(pem);
-    free(key);
-    free(csr);
-    authority_close(a);
-}
-
-static void contexts_refuse_what_does_not_fit(void **state)
-{
-    struct authority *a = open_good();
-    char *key, *csr, *pem, *other_key, *other_csr;
-    struct tls_context *c = NULL;
-    struct err e = {0};
-    const struct identity id = {.kind = IDENTITY_NODE, .name = "lx01", .role = ROLE_NONE};
-    assert_int_equal(tls_new_request(&key, &csr, NULL), 0);
-    assert_int_equal(tls_new_request(&other_key, &other_csr, NULL), 0);
-    assert_int_equal(authority_sign(a, csr, &id, NULL, span_s(60), &pem, NULL), 0);
-    const char *ca = authority_pem(a);
-    assert_int_equal(tls_server_context(pem, other_key, ca, TLS_PEER_REQUIRED, &c, &e), -EINVAL);
-    assert_non_null(strstr(e.msg, "does not belong"));
-    assert_int_equal(tls_server_context("x", key, ca, TLS_PEER_REQUIRED, &c, &e), -EINVAL);
-    assert_int_equal(tls_client_context(pem, "x", ca, &c, &e), -EINVAL);
-    assert_int_equal(tls_client_context(NULL, NULL, "x", &c, &e), -EINVAL);
-    assert_int_equal(tls_join_context("abc", &c, &e), -EINVAL);
-    assert_null(c);
-    tls_context_destroy(NULL);
-    free(key);
-    free(csr);
-    free(pem);
-    free(other_key);
-    free(other_csr);
-    authority_close(a);
-}
-
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, dir_make, dir_remove)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identities_are_read_and_written),
-        cmocka_unit_test(identities_of_other_forms_are_refused),
-        TEST(authority_is_made_once_and_found_again),
-        TEST(authority_with_one_half_is_refused),
-        TEST(authority_that_was_killed_while_it_was_made),
-        TEST(authority_with_the_wrong_key_is_refused),
-        TEST(authority_without_a_directory_is_refused),
-        TEST(sign_gives_the_identity_and_nothing_else),
-        TEST(sign_puts_a_host_beside_the_identity),
-        TEST(sign_refuses_what_is_no_request),
-        TEST(cert_left_tells_the_time),
-        TEST(contexts_refuse_what_does_not_fit),
+        TEST(authority_is_made_once_and_found_again),      TEST(authority_with_one_half_is_refused),
+        TEST(authority_that_was_killed_while_it_was_made), TEST(authority_with_the_wrong_key_is_refused),
+        TEST(authority_without_a_directory_is_refused),    TEST(sign_gives_the_identity_and_nothing_else),
+        TEST(sign_puts_a_host_beside_the_identity),        TEST(sign_refuses_what_is_no_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

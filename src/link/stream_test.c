@@ -284,37 +284,6 @@ static struct end *dial(const char *host, uint16_t port)
     return end;
 }
 
-static void dial_fails_through_on_close(void **state)
-{
-    server_start(NULL);
-    uint16_t port = listener_port(server);
-    listener_close(server);
-    server = NULL;
-    client = dial("127.0.0.1", port);
-    run_until(client->closed);
-    assert_int_equal(client->why.code, -ECONNREFUSED);
-    assert_non_null(strstr(client->why.msg, "127.0.0.1:"));
-    assert_int_equal(client->opened, 0);
-
-    char host[400];
-    memset(host, 'a', sizeof host);
-    host[sizeof host - 1] = '\0';
-    client = dial(host, port);
-    run_until(client->closed);
-    assert_false(client->clean);
-}
-
-static void dial_looks_names_up(void **state)
-{
-    server_start(NULL);
-    client = dial("localhost", listener_port(server)); /* tries ::1 first where the system does */
-    run_until(client->opened && server_end && server_end->opened);
-    struct end *given_up = dial("localhost", listener_port(server));
-    stream_abort(given_up->s, NULL);
-    run_until(given_up->closed);
-    assert_int_equal(given_up->opened, 0);
-}
-
 static void abort_all_ends_every_stream(void **state)
 {
     pair_open();
@@ -533,8 +502,6 @@ int main(void)
         TEST(many_that_send_at_once_are_served_in_turns),
         TEST(a_paused_stream_hears_of_a_reset),
         TEST(dead_peers_are_noticed_within_20_s),
-        TEST(dial_fails_through_on_close),
-        TEST(dial_looks_names_up),
         TEST(abort_all_ends_every_stream),
         TEST(listener_refuses_bad_addresses),
         TEST(listener_drops_connections_when_no_descriptor_is_left),

@@ -3,7 +3,7 @@
  * Has the driver make each kind of call, against the stand-in, and prints what it sent as JSON, for
  * contract_test.py.
  */
-#include "world.h"
+#include "driver/ochami_fixture_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * What Fettle writes into the State Manager about a drifted node, and takes back: each contract of
  * src/driver/ochami.h that concerns SMD.
  */
-#include "world.h"
+#include "driver/ochami_fixture_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

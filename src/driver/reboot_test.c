@@ -3,7 +3,7 @@
  * The reboot into the right image: each contract of src/driver/ochami.h that concerns BSS and PCS. The most
  * important one: whatever fails and whichever process is killed, a node is rebooted once.
  */
-#include "world.h"
+#include "driver/ochami_fixture_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

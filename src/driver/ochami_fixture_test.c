@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "world.h"
+#include "driver/ochami_fixture_test.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FETTLE_TEST_OCHAMI_WORLD_H
-#define FETTLE_TEST_OCHAMI_WORLD_H
+#ifndef FETTLE_DRIVER_OCHAMI_FIXTURE_TEST_H
+#define FETTLE_DRIVER_OCHAMI_FIXTURE_TEST_H
 
 #include <setjmp.h>
 #include <stdarg.h>
