@@ -124,6 +124,12 @@ int world_setup(void **state)
     return 0;
 }
 
+int world_conform_setup(void **state)
+{
+    *state = world_conform();
+    return 0;
+}
+
 int world_teardown(void **state)
 {
     world_destroy(*state);
@@ -409,4 +415,14 @@ const char *world_state(const struct world *w, const char *node)
 {
     struct agreed a = member_agreed(cluster_find(w->c, node));
     return lifecycle_name(lifecycle_of(&a));
+}
+
+const char *world_field(const struct world *w, const char *node, enum field f)
+{
+    static char shown[256];
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "");
+    spec_format(&cluster_find(w->c, node)->spec, f, &t);
+    snprintf(shown, sizeof shown, "%s", t.s);
+    return shown;
 }

@@ -42,6 +42,8 @@ void world_ochami(struct world *w);
 void world_destroy(struct world *w);
 /* For cmocka: *state is a world_create. */
 int world_setup(void **state);
+/* The same with a world_conform. */
+int world_conform_setup(void **state);
 int world_teardown(void **state);
 
 /* With " in the place of '; valid until the fourth call after it. */
@@ -99,6 +101,8 @@ extern const struct found FOUND_MAJOR, FOUND_MINOR, FOUND_DEFAULT;
 
 /* The word for the lifecycle of a node. */
 const char *world_state(const struct world *w, const char *node);
+/* A field of a node in words. Valid until the next call. */
+const char *world_field(const struct world *w, const char *node, enum field f);
 /* The record as it stands, with names for fingerprints; "none". */
 const char *world_record(const struct world *w, const char *key);
 
