@@ -3,6 +3,7 @@
 #include "cluster/said_test.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -425,4 +426,28 @@ const char *world_field(const struct world *w, const char *node, enum field f)
     spec_format(&cluster_find(w->c, node)->spec, f, &t);
     snprintf(shown, sizeof shown, "%s", t.s);
     return shown;
+}
+
+void world_refuses(struct world *w, const char *key, const char *record, const char *why)
+{
+    struct err e = {0};
+    uint64_t before = cluster_digest(w->c);
+    size_t members = cluster_count(w->c);
+    int rc = cluster_put(w->c, key, record, &e);
+    if (rc != -EILSEQ || !strstr(e.msg, why))
+        fprintf(stderr, "%s = %s: %d \"%s\"\n", key, record, rc, e.msg), abort();
+    assert(cluster_digest(w->c) == before && cluster_count(w->c) == members);
+}
+
+void world_takes(struct world *w, const char *key, const char *record)
+{
+    struct err e = {0};
+    uint64_t without = cluster_digest(w->c);
+    if (cluster_put(w->c, key, record, &e) < 0)
+        fprintf(stderr, "%s = %s: \"%s\"\n", key, record, e.msg), abort();
+    uint64_t with = cluster_digest(w->c);
+    assert(with != without);
+    assert(cluster_put(w->c, key, record, NULL) == 0 && cluster_digest(w->c) == with);
+    assert(cluster_put(w->c, key, NULL, NULL) == 0 && cluster_digest(w->c) == without);
+    assert(cluster_put(w->c, key, NULL, NULL) == 0 && cluster_digest(w->c) == without);
 }

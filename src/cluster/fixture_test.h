@@ -106,6 +106,11 @@ const char *world_field(const struct world *w, const char *node, enum field f);
 /* The record as it stands, with names for fingerprints; "none". */
 const char *world_record(const struct world *w, const char *key);
 
+/* Puts a record that is no good: it is refused with a sentence that has `why` in it, and changes nothing. */
+void world_refuses(struct world *w, const char *key, const char *record, const char *why);
+/* Puts a record twice and removes it twice: it counts once, in the digest too, and nothing is left of it. */
+void world_takes(struct world *w, const char *key, const char *record);
+
 /* The records, loaded in the given rotation into a new cluster with the same roster. */
 struct cluster *world_reload(const struct world *w, const char *roster, size_t rotation, bool backwards);
 

@@ -450,6 +450,7 @@ size_t cluster_isolations(const struct cluster *c, const struct wall **out)
 
 char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep)
 {
+    assert(keep > 0);
     keep = keep < ISOLATIONS_KEPT_MAX ? keep : ISOLATIONS_KEPT_MAX;
     size_t old = c->n_isolated < keep ? c->n_isolated : (size_t)keep - 1;
     CLEANUP_FREE struct wall *all = mem_alloc((old + 1) * sizeof *all);
