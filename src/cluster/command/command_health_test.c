@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/repair_fixture_test.h"
+#include "cluster/command/command_health.h"
+
+#include "cluster/command/shape_check_test.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
@@ -21,12 +24,32 @@ static void test_names_of_transitions(void **state)
                                "retire, maintenance, restart, maintenance_over");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
+static void test_each_command_is_copied_and_compared_whole(void **state)
+{
+    SHAPE_CHECK(findings);
+    SHAPE_CHECK(shared);
+    SHAPE_CHECK(repair);
+    SHAPE_CHECK(operate);
+    SHAPE_CHECK(outcome);
+    SHAPE_CHECK(transition);
+    SHAPE_CHECK(answer);
+    SHAPE_CHECK(ticket);
+    SHAPE_CHECK(approval);
+    SHAPE_CHECK(switched);
+    SHAPE_CHECK(limits);
+    SHAPE_CHECK(override);
+    SHAPE_CHECK(override_of);
+    SHAPE_CHECK(trial_begin);
+    SHAPE_CHECK(trial_end);
+    SHAPE_CHECK(measured);
+    SHAPE_CHECK(power);
+}
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_names_of_transitions),
+        cmocka_unit_test(test_names_of_transitions),
+        cmocka_unit_test(test_each_command_is_copied_and_compared_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

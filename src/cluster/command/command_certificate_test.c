@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/command/shape_check_test.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void test_each_command_is_copied_and_compared_whole(void **state)
+{
+    SHAPE_CHECK(token_made);
+    SHAPE_CHECK(token_use);
+    SHAPE_CHECK(token_ended);
+    SHAPE_CHECK(certificate);
+    SHAPE_CHECK(renew);
+    SHAPE_CHECK(used);
+    SHAPE_CHECK(revoke);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_command_is_copied_and_compared_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
