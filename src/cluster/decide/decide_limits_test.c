@@ -2,6 +2,7 @@
 #include "cluster/fixture_test.h"
 #include "cluster/state/budget.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -37,12 +38,42 @@ static void test_limits_are_a_record(void **state)
                         "at most 101 % of a scope; 100 % is all of it");
 }
 
+static void test_each_change_is_said(void **state)
+{
+    struct world *w = *state;
+    agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5"));
+    assert_non_null(
+        strstr(agree(w, LIMITS("true", "21", "51", "26", "10", "0", "5")),
+               "\n: MaxOut 20 % -> 21 %, MaxOutClass 50 % -> 51 %, MaxOutGroup 25 % -> 26 %, SurgeNodes "
+               "4 -> 0\n"));
+    assert_non_null(
+        strstr(agree(w, LIMITS("false", "21", "51", "26", "10", "0", "5")), "\n: Health observe\n"));
+    assert_non_null(strstr(agree(w, LIMITS("true", "21", "51", "26", "10", "0", "5")), "\n: Health act\n"));
+    assert_non_null(
+        strstr(agree(w, "{'act':true,'out':21,'out_class':51,'out_group':26,'out_partition':10,'surge':0,"
+                        "'surge_s':60,'remedies_a_week':5}"),
+               "\n: SurgeWindow 600 s -> 60 s\n"));
+}
+
+static void test_a_share_is_at_most_all(void **state)
+{
+    struct world *w = *state;
+    agree(w, LIMITS("true", "100", "100", "100", "100", "0", "0"));
+    assert_int_equal(world_rc(), 0);
+    assert_string_equal(agree(w, LIMITS("true", "100", "100", "100", "101", "0", "0")),
+                        "at most 101 % of a scope; 100 % is all of it");
+    assert_int_equal(world_rc(), -EINVAL);
+    assert_int_equal(cluster_limits(w->c)->percent[SCOPE_PARTITION], 100);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_limits_are_a_record),
+        TEST(test_each_change_is_said),
+        TEST(test_a_share_is_at_most_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

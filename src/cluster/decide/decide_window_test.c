@@ -63,6 +63,28 @@ static void test_one_that_is_not_listed_any_more_lies_in_no_window(void **state)
     assert_string_equal(world_record(w, "window/lx06"), "none");
 }
 
+static void test_nodes_that_nobody_knows_are_left_out(void **state)
+{
+    struct world *w = *state;
+    assert_string_equal(window(w, "nobody", "{'by':'Slurm','why':'x'}"), "nothing");
+    assert_null(cluster_find(w->c, "nobody"));
+    window(w, "lx01", "{'by':'Slurm','why':'x'}");
+    window(w, "lx01", "{'by':'PBS','why':'x'}"); /* somebody else's */
+    assert_string_equal(member_window(lx01(w))->by, "PBS");
+}
+
+static void test_very_many_go_in_parts(void **state)
+{
+    struct world *w = *state;
+    world_configure(w, "n[001-201]", NULL);
+    window(w, "n[001-201]", "{'by':'Slurm','why':'x'}");
+    assert_int_equal(world_parts(), 3);
+    assert_non_null(member_window(cluster_find(w->c, "n201")));
+    window(w, "n[001-100]", "{'by':'Slurm','why':null}");
+    assert_int_equal(world_parts(), 1);
+    assert_null(member_window(cluster_find(w->c, "n100")));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -70,6 +92,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_window_is_recorded_beside_what_a_person_said),
         TEST(test_one_that_is_not_listed_any_more_lies_in_no_window),
+        TEST(test_nodes_that_nobody_knows_are_left_out),
+        TEST(test_very_many_go_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
