@@ -92,6 +92,45 @@ static void test_performance_data_go_on_below(void **state)
     assert_string_equal(perf_of(output, strlen(output)), "= a is 1000 thousandths\n");
 }
 
+static int64_t milli(const char *number)
+{
+    const char *at = number;
+    int64_t n = -1;
+    assert_true(perf_number(&at, number + strlen(number), &n));
+    assert_int_equal(*at, '\0');
+    return n;
+}
+
+static void test_a_number_ends_at_the_range(void **state)
+{
+    assert_true(milli("9223372036854775.807") == INT64_MAX);
+    assert_true(milli("9223372036854775.808") == INT64_MAX);
+    assert_true(milli("-99999999999999999999") == -INT64_MAX);
+    assert_true(milli("1e99999999999999999999") == INT64_MAX);
+    assert_true(milli("1e-99999999999999999999") == 0);
+    assert_true(milli("0e99999999999999999999") == 0);
+    assert_int_equal(milli("12,5e2"), 1250000);
+    assert_int_equal(milli("+0.0019"), 1);
+    assert_int_equal(milli("-0.0019"), -1);
+}
+
+static void test_what_is_no_number_is_left_where_it_is(void **state)
+{
+    static const char *const others[] = {"", "-", "+", ".", "-.", "e5", "x1"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        const char *at = others[i];
+        int64_t n = 7;
+        assert_false(perf_number(&at, at + strlen(at), &n));
+        assert_ptr_equal(at, others[i]);
+        assert_int_equal(n, 7);
+    }
+    const char *at = "5e", *end = at + 2;
+    int64_t n;
+    assert_true(perf_number(&at, end, &n)); /* the e belongs to what follows */
+    assert_int_equal(n, 5000);
+    assert_int_equal(*at, 'e');
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +138,8 @@ int main(void)
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_what_is_no_datum_is_passed_over),
         cmocka_unit_test(test_performance_data_go_on_below),
+        cmocka_unit_test(test_a_number_ends_at_the_range),
+        cmocka_unit_test(test_what_is_no_number_is_left_where_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
