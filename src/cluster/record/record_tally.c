@@ -262,6 +262,7 @@ static struct tally *edit_of(const struct cluster *c, struct tally_edit *x, cons
 
 static void count_one(struct tally *t, const char *key, bool helped, bool back)
 {
+    assert(t->n <= TALLIES_A_REMEDY_MAX);
     struct tally_row *row = tally_find(t, key);
     if (!row && !back && t->n < TALLIES_A_REMEDY_MAX) {
         t->rows[t->n++] = (struct tally_row){.key = mem_dup(key)};
