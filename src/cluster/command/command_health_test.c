@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -45,11 +46,24 @@ static void test_each_command_is_copied_and_compared_whole(void **state)
     SHAPE_CHECK(power);
 }
 
+static void test_small_members_are_compared(void **state)
+{
+    SHAPE_SEES(repair, repair_command, approval);
+    SHAPE_SEES(repair, repair_command, attempt.done);
+    SHAPE_SEES(repair, repair_command, restarted);
+    SHAPE_SEES(repair, repair_command, renewed);
+    SHAPE_SEES(operate, operate_command, step);
+    SHAPE_SEES(transition, transition_command, answers);
+    SHAPE_SEES(switched, switch_command, on);
+    SHAPE_SEES(power, power_command, force);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_transitions),
         cmocka_unit_test(test_each_command_is_copied_and_compared_whole),
+        cmocka_unit_test(test_small_members_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,4 +15,14 @@ void shape_check(const char *name, const struct shape *s);
         shape_check(#says, &command_##says);      \
     } while (0)
 
+/* Fails the test where a difference in this member is not seen: for one so small that its lack looks like
+ * padding. */
+#define SHAPE_SEES(says, s, member)                              \
+    do {                                                         \
+        extern const struct shape command_##says;                \
+        struct s one = {0}, other = {0};                         \
+        memset(&other.member, 1, sizeof other.member);           \
+        assert_false(shape_same(&command_##says, &one, &other)); \
+    } while (0)
+
 #endif
