@@ -166,6 +166,35 @@ static void test_a_difference_is_another_digest(void **state)
     assert_true(cluster_digest(w->c) != before);
 }
 
+/* Before a reload, a person sees the sentences that it would say, and nothing is changed by that. */
+static void test_a_comparison_says_what_a_reload_would(void **state)
+{
+    static const char *const rosters[] = {
+        "lx[01-06] CPUs=2",                               /* nothing */
+        "lx[01-04] CPUs=4; lx07 CPUs=2",                  /* changed, removed, added */
+        "lx[01-06] CPUs=2; class gpu Nodes=lx[01-02]",    /* another class by name */
+        "lx[01-06] CPUs=2; class fat CPUs=64",            /* another class by an edit that lies over it */
+        "lx06 CPUs=2 Group=3 Sensitive=yes; lx05 CPUs=2", /* another order */
+        "",
+    };
+    struct world *w = *state;
+    for (size_t i = 0; i < sizeof rosters / sizeof rosters[0]; i++) {
+        CLEANUP_TEXT struct text would = {0}, does = {0};
+        text_add(&would, "");
+        text_add(&does, "");
+        world_destroy(w);
+        *state = w = world_create();
+        SET("root", "lx03", "{\"CPUs\":\"64\"}");
+        uint64_t before = cluster_digest(w->c);
+        world_compare(w, rosters[i], &would);
+        assert_true(cluster_digest(w->c) == before);
+        assert_string_equal(world_field(w, "lx01", FIELD_CPUS), "2");
+        world_configure(w, rosters[i], &does);
+        assert_string_equal(would.s, does.s);
+        assert_int_equal(*would.s == '\0', i == 0);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -181,6 +210,7 @@ int main(void)
         TEST(test_names_in_any_order_are_found),
         TEST(test_same_records_same_state),
         TEST(test_a_difference_is_another_digest),
+        TEST(test_a_comparison_says_what_a_reload_would),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

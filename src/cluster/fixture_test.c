@@ -76,6 +76,14 @@ void world_configure(struct world *w, const char *roster, struct text *changes)
     cluster_configure(w->c, &r, changes);
 }
 
+void world_compare(const struct world *w, const char *roster, struct text *changes)
+{
+    struct roster r;
+    roster_parse(roster, &r);
+    cluster_compare(w->c, &r, changes);
+    roster_fini(&r);
+}
+
 static void record(struct world *w, const char *key, const char *value)
 {
     size_t i = 0;

@@ -52,6 +52,8 @@ const char *quoted(const char *text);
 /* Takes what a configuration would: "lx[01-03] CPUs=2; lx04 Partition=1,3; class gpu Nodes=lx[01-02]
  * Reboot=yes; ochami". */
 void world_configure(struct world *w, const char *roster, struct text *changes);
+/* What it would change. */
+void world_compare(const struct world *w, const char *roster, struct text *changes);
 
 /* Gives a command to the nodes of a list, and commits what it comes to until all nodes are done.
  * Shows it as text that is valid until the next call: a line for each record, the journal's

@@ -29,11 +29,22 @@ static void test_reasons_have_names(void **state)
     assert_string_equal(place_pass_what(PASS_BUSY), "work runs on the node");
 }
 
+static void test_terms_have_names(void **state)
+{
+    for (int t = 0; t < PLACE_TERMS; t++) {
+        assert_true(*place_term_name((enum place_term)t));
+        for (int other = 0; other < t; other++)
+            assert_string_not_equal(place_term_name((enum place_term)t),
+                                    place_term_name((enum place_term)other));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_policies_have_names),
         cmocka_unit_test(test_reasons_have_names),
+        cmocka_unit_test(test_terms_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

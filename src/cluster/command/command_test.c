@@ -167,6 +167,23 @@ static void each_kind_is_copied_and_compared_whole(void **state)
 #undef COMMAND
 }
 
+static void kinds_are_found_by_their_names(void **state)
+{
+    for (int k = 0; k < COMMANDS; k++)
+        assert_int_equal(command_find(command_name((enum command_kind)k)), k);
+    assert_int_equal(command_find("node.paint"), COMMANDS);
+    assert_int_equal(command_find(""), COMMANDS);
+}
+
+static void a_kind_says_what_it_makes_and_meets(void **state)
+{
+    assert_true(command_makes_id(COMMAND_DRAIN) && command_makes_id(COMMAND_DOWN));
+    assert_false(command_makes_id(COMMAND_UNDRAIN) || command_makes_id(COMMAND_SET));
+    assert_int_equal(command_meets(COMMAND_DRAIN), COMMAND_MEETS_NODES);
+    assert_int_equal(command_meets(COMMAND_SET), COMMAND_MEETS_COMPARES);
+    assert_int_equal(command_meets(COMMAND_SWITCH), COMMAND_MEETS_SWITCHES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +193,8 @@ int main(void)
         cmocka_unit_test(a_copy_owns_its_lists),
         cmocka_unit_test(any_difference_is_seen),
         cmocka_unit_test(each_kind_is_copied_and_compared_whole),
+        cmocka_unit_test(kinds_are_found_by_their_names),
+        cmocka_unit_test(a_kind_says_what_it_makes_and_meets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,91 @@ static void test_healthy_nodes_cost_nothing(void **state)
     assert_string_equal(world_record(w, "claim/1.6"), "none");
 }
 
+#define KEPT(more) "{'check':'scratch','result':'warn','device':'','code':'','text':'','at':'1'" more "}"
+#define SICK(severity, act, count, findings, more)                                                         \
+    "{'open':[{'id':'1.1','group':'','severity':'" severity "','act':'" act "','since':'1','last':'1',"    \
+    "'closed':'0','boot':'b1','count':" count ",'recurs':0,'observe':false,'findings':[" findings "]" more \
+    "}],'past':[]}"
+
+static void test_damaged_incidents_are_refused(void **state)
+{
+    static const char *const bad[][2] = {
+        {"{'open':[7],'past':[]}", "open 1: an incident is no object"},
+        {SICK("ok", "watch", "1", KEPT(""), ""), "severity: \"ok\" is nothing that a check finds"},
+        {SICK("warn", "pray", "1", KEPT(""), ""), "act: \"pray\" is none that this version knows"},
+        {SICK("warn", "watch", "-1", KEPT(""), ""), "count"},
+        {SICK("warn", "watch", "1", "", ""), "\"findings\" is no array of 1 to 8"},
+        {SICK("warn", "watch", "1", "7", ""), "finding 1: a finding is no object"},
+        {SICK("warn", "watch", "1", KEPT("") "," KEPT(",'more':1"), ""), "finding 2: "},
+        {SICK("warn", "watch", "1", "{'check':'','result':'warn','device':'','code':'','text':'','at':'1'}",
+              ""),
+         "finding 1: a finding of no check"},
+        {SICK("warn", "watch", "1", KEPT(",'times':-1"), ""), "finding 1: "},
+        {SICK("warn", "watch", "1", KEPT(""), ",'jobs':{}"), "\"jobs\" is no array of at most 8"},
+        {SICK("warn", "watch", "1", KEPT(""), ",'jobs':[7]"), "job 1: a job is no object"},
+        {SICK("warn", "watch", "1", KEPT(""), ",'jobs':[{'job':'','user':'ann'}]"),
+         "job 1: a job without number"},
+        {SICK("warn", "watch", "1", KEPT(""), ",'jobs':[{'job':'7'}]"), "job 1: \"user\" is missing"},
+        {"{'open':[],'past':[],'recurring':{}}", "\"recurring\" is no array of at most 32"},
+        {"{'open':[],'past':[],'recurring':[7]}", "recurring 1: no object"},
+        {"{'open':[],'past':[],'recurring':[{'group':'','observe':false,'sum':1,'grave':0}]}",
+         "recurring 1: \"step\" is missing"},
+    };
+    struct world *w = *state;
+    world_takes(w, "health/lx01",
+                quoted(SICK("warn", "watch", "1", KEPT(""), ",'jobs':[{'job':'7','user':'ann'}]")));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        world_refuses(w, "health/lx01", quoted(bad[i][0]), bad[i][1]);
+}
+
+/* A record of an older version does not say how often a finding was seen. */
+static void test_an_older_finding_was_seen_as_often_as_its_incident(void **state)
+{
+    static const struct {
+        const char *count, *findings;
+        unsigned times;
+    } rows[] = {{"7", KEPT(""), 7},
+                {"1", KEPT(""), 1},
+                {"0", KEPT(""), 1},
+                {"7", KEPT(",'times':2"), 2},
+                {"7", KEPT("") "," KEPT(""), 1}};
+    struct world *w = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t, SICK("warn", "watch", "%s", "%s", ""), rows[i].count, rows[i].findings);
+        assert_int_equal(cluster_put(w->c, "health/lx01", quoted(t.s), NULL), 0);
+        assert_int_equal(member_ailment(cluster_find(w->c, "lx01"))->open[0].findings[0].times,
+                         rows[i].times);
+    }
+}
+
+#define LOST(since, closed, check)                                                                      \
+    "{'open':[],'past':[{'id':'1.1','group':'','severity':'lost','act':'lost','since':'" since          \
+    "','last':'1',"                                                                                     \
+    "'closed':'" closed "','boot':'','count':1,'recurs':0,'observe':false,'findings':[{'check':'" check \
+    "','result':'lost','device':'','code':'','text':'','at':'1'}]}]}"
+
+/* The repair's step begins at 1000 ns. */
+static void test_a_node_was_lost_when_its_step_began(void **state)
+{
+    static const struct {
+        const char *record;
+        bool lost;
+    } rows[] = {{LOST("1000", "1000", "node.lost"), true},
+                {LOST("1001", "2000", "node.lost"), false},
+                {LOST("1", "999", "node.lost"), false},
+                {LOST("1", "2000", "node.lost"), true},
+                {LOST("1", "2000", "scratch"), false}};
+    struct world *w = *state;
+    lx01_isolate(w);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(cluster_put(w->c, "health/lx01", quoted(rows[i].record), NULL), 0);
+        assert_int_equal(member_was_lost(cluster_find(w->c, "lx01")), rows[i].lost);
+    }
+    assert_int_equal(cluster_put(w->c, "health/lx02", quoted(rows[0].record), NULL), 0);
+    assert_false(member_was_lost(cluster_find(w->c, "lx02"))); /* without a repair */
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -130,6 +215,9 @@ int main(void)
         TEST(test_damaged_records_are_refused),
         TEST(test_reload),
         TEST(test_healthy_nodes_cost_nothing),
+        TEST(test_damaged_incidents_are_refused),
+        TEST(test_an_older_finding_was_seen_as_often_as_its_incident),
+        TEST(test_a_node_was_lost_when_its_step_began),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
