@@ -87,7 +87,7 @@ static void test_it_says_what_there_is(void **state)
 static void test_words_that_it_does_not_know_are_refused(void **state)
 {
     RUN(2, "it does not know the word nonsense", "nonsense");
-    RUN(2, "\"fettle-agent --help\" says what there is", "-x");
+    RUN(2, "\"fettle-agent --help\" lists the options", "-x");
     RUN(2, "it does not know the word more", "fingerprint", "more");
     RUN(2, "unrecognized option '--more'", "fingerprint", "--more");
     RUN(2, "unrecognized option '--more'", "check", "--more");

@@ -124,6 +124,7 @@ static int too_many_hosts(const struct numbers *numbers, struct err *e)
 static int add_numbers(struct numbers *out, uint64_t first, uint64_t last, uint64_t step, unsigned pad,
                        struct err *e)
 {
+    assert(step > 0 && first <= last);
     uint64_t more = (last - first) / step + 1;
     if (more > out->hosts_max || out->n + more > NUMBERS_MAX)
         return too_many_hosts(out, e);
@@ -194,6 +195,7 @@ static int compare_numbers(const void *a, const void *b)
 
 static void sort_numbers(struct numbers *numbers, size_t from)
 {
+    assert(numbers->n > from);
     uint64_t *v = numbers->v + from;
     size_t n = numbers->n - from, kept = 1;
     for (size_t i = 1; i < n; i++) {

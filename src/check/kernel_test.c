@@ -146,7 +146,7 @@ static void test_facts_that_are_not_there_are_unknown(void **state)
     static const struct {
         const char *record, *says;
     } cases[] = {{"Probe=kernel.taint", "unknown the kernel's taint is not understood"},
-                 {"Probe=kernel.crash", "unknown what crashes left is not understood"},
+                 {"Probe=kernel.crash", "unknown the records of crashes are not understood"},
                  {"Probe=kernel.hung", "unknown the number of hung tasks is not understood"},
                  {"Probe=clock.source", "unknown the clock's source is not understood"},
                  {"Probe=uptime", "unknown the time since the boot is not understood"},

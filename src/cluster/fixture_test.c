@@ -3,6 +3,7 @@
 #include "cluster/said_test.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,14 @@ void world_configure(struct world *w, const char *roster, struct text *changes)
     cluster_configure(w->c, &r, changes);
 }
 
+void world_compare(const struct world *w, const char *roster, struct text *changes)
+{
+    struct roster r;
+    roster_parse(roster, &r);
+    cluster_compare(w->c, &r, changes);
+    roster_fini(&r);
+}
+
 static void record(struct world *w, const char *key, const char *value)
 {
     size_t i = 0;
@@ -121,6 +130,12 @@ void world_destroy(struct world *w)
 int world_setup(void **state)
 {
     *state = world_create();
+    return 0;
+}
+
+int world_conform_setup(void **state)
+{
+    *state = world_conform();
     return 0;
 }
 
@@ -409,4 +424,38 @@ const char *world_state(const struct world *w, const char *node)
 {
     struct agreed a = member_agreed(cluster_find(w->c, node));
     return lifecycle_name(lifecycle_of(&a));
+}
+
+const char *world_field(const struct world *w, const char *node, enum field f)
+{
+    static char shown[256];
+    CLEANUP_TEXT struct text t = {0};
+    text_add(&t, "");
+    spec_format(&cluster_find(w->c, node)->spec, f, &t);
+    snprintf(shown, sizeof shown, "%s", t.s);
+    return shown;
+}
+
+void world_refuses(struct world *w, const char *key, const char *record, const char *why)
+{
+    struct err e = {0};
+    uint64_t before = cluster_digest(w->c);
+    size_t members = cluster_count(w->c);
+    int rc = cluster_put(w->c, key, record, &e);
+    if (rc != -EILSEQ || !strstr(e.msg, why))
+        fprintf(stderr, "%s = %s: %d \"%s\"\n", key, record, rc, e.msg), abort();
+    assert(cluster_digest(w->c) == before && cluster_count(w->c) == members);
+}
+
+void world_takes(struct world *w, const char *key, const char *record)
+{
+    struct err e = {0};
+    uint64_t without = cluster_digest(w->c);
+    if (cluster_put(w->c, key, record, &e) < 0)
+        fprintf(stderr, "%s = %s: \"%s\"\n", key, record, e.msg), abort();
+    uint64_t with = cluster_digest(w->c);
+    assert(with != without);
+    assert(cluster_put(w->c, key, record, NULL) == 0 && cluster_digest(w->c) == with);
+    assert(cluster_put(w->c, key, NULL, NULL) == 0 && cluster_digest(w->c) == without);
+    assert(cluster_put(w->c, key, NULL, NULL) == 0 && cluster_digest(w->c) == without);
 }

@@ -42,6 +42,8 @@ void world_ochami(struct world *w);
 void world_destroy(struct world *w);
 /* For cmocka: *state is a world_create. */
 int world_setup(void **state);
+/* The same with a world_conform. */
+int world_conform_setup(void **state);
 int world_teardown(void **state);
 
 /* With " in the place of '; valid until the fourth call after it. */
@@ -50,6 +52,8 @@ const char *quoted(const char *text);
 /* Takes what a configuration would: "lx[01-03] CPUs=2; lx04 Partition=1,3; class gpu Nodes=lx[01-02]
  * Reboot=yes; ochami". */
 void world_configure(struct world *w, const char *roster, struct text *changes);
+/* What it would change. */
+void world_compare(const struct world *w, const char *roster, struct text *changes);
 
 /* Gives a command to the nodes of a list, and commits what it comes to until all nodes are done.
  * Shows it as text that is valid until the next call: a line for each record, the journal's
@@ -99,8 +103,15 @@ extern const struct found FOUND_MAJOR, FOUND_MINOR, FOUND_DEFAULT;
 
 /* The word for the lifecycle of a node. */
 const char *world_state(const struct world *w, const char *node);
+/* A field of a node in words. Valid until the next call. */
+const char *world_field(const struct world *w, const char *node, enum field f);
 /* The record as it stands, with names for fingerprints; "none". */
 const char *world_record(const struct world *w, const char *key);
+
+/* Puts a record that is no good: it is refused with a sentence that has `why` in it, and changes nothing. */
+void world_refuses(struct world *w, const char *key, const char *record, const char *why);
+/* Puts a record twice and removes it twice: it counts once, in the digest too, and nothing is left of it. */
+void world_takes(struct world *w, const char *key, const char *record);
 
 /* The records, loaded in the given rotation into a new cluster with the same roster. */
 struct cluster *world_reload(const struct world *w, const char *roster, size_t rotation, bool backwards);

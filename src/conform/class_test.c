@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -53,29 +54,6 @@ static enum severity severity_in(const char *record, const char *component)
     classes_fini(&c);
     return s;
 }
-
-static const char *class_of(const struct classes *c, const char *name, const char *spec)
-{
-    struct spec s;
-    spec_init(&s);
-    CLEANUP_FREE char *copy = mem_dup(spec);
-    char *rest = copy;
-    for (char *field; *spec && (field = strsep(&rest, " "));) {
-        char *value = strchr(field, '=');
-        enum field f;
-        *value++ = '\0';
-        assert_int_equal(field_find(field, &f, NULL), 0);
-        assert_int_equal(spec_set(&s, f, value, 7, NULL), 0);
-    }
-    struct class_index *x = class_index_create(c);
-    uint16_t k = classes_match(c, x, name, &s);
-    assert_int_equal(k, classes_match(c, NULL, name, &s)); /* the index changes nothing */
-    class_index_destroy(x);
-    spec_fini(&s);
-    return c->list[k].name;
-}
-
-/* --- severity ------------------------------------------------------------------------------------- */
 
 static void test_severities_have_names(void **state)
 {
@@ -165,8 +143,6 @@ static void test_an_unknown_prefix_is_as_severe_as_anything_below_it(void **stat
                      SEVERITY_IGNORE);
     assert_int_equal(severity_in("Class=a Ignore=*", "gpu.*"), SEVERITY_IGNORE);
 }
-
-/* --- records -------------------------------------------------------------------------------------- */
 
 static void test_a_record_says_everything_of_a_class(void **state)
 {
@@ -338,68 +314,6 @@ static void test_the_keys_can_be_listed(void **state)
     assert_int_equal(classes_keys(keys, 3), 3);
 }
 
-/* --- who is in which ------------------------------------------------------------------------------ */
-
-static void test_the_first_class_whose_keys_all_match(void **state)
-{
-    struct classes c = {0};
-    good(&c, "Class=both Nodes=lx[1-4] CPUs=64");
-    good(&c, "Class=name Nodes=lx[1-8]");
-    good(&c, "Class=spec CPUs=64");
-    good(&c, "Class=late Nodes=lx[1-99]");
-    classes_finish(&c);
-    assert_string_equal(class_of(&c, "lx1", "CPUs=64"), "both");
-    assert_string_equal(class_of(&c, "lx1", "CPUs=32"), "name");
-    assert_string_equal(class_of(&c, "lx1", ""), "name");
-    assert_string_equal(class_of(&c, "lx9", "CPUs=64"), "spec");
-    assert_string_equal(class_of(&c, "lx9", ""), "late");
-    assert_string_equal(class_of(&c, "lx100", ""), "default");
-    assert_string_equal(class_of(&c, "lx", ""), "default");
-    classes_fini(&c);
-}
-
-static void test_a_class_for_any_node_ends_the_search(void **state)
-{
-    struct classes c = {0};
-    good(&c, "Class=all");
-    good(&c, "Class=gpu Nodes=lx1");
-    classes_finish(&c);
-    assert_string_equal(class_of(&c, "lx1", ""), "all");
-    classes_fini(&c);
-}
-
-static void test_fields_match_by_what_the_node_has(void **state)
-{
-    struct classes c = {0};
-    good(&c, "Class=no Sensitive=no Group=0 Partition=0 Borrowed=no");
-    good(&c, "Class=parts Partition=1,3");
-    good(&c, "Class=none Partition=");
-    good(&c, "Class=os OS=Linux.6.1 RealMemory=5 VirtualMemory=6 TmpDisk=7 Speed=2.5 Group=4");
-    good(&c, "Class=x Xname=x1c0");
-    classes_finish(&c);
-    assert_string_equal(class_of(&c, "a", ""), "no");
-    assert_string_equal(class_of(&c, "a", "Sensitive=no"), "no");
-    assert_string_equal(class_of(&c, "a", "Sensitive=yes"), "default");
-    assert_string_equal(class_of(&c, "a", "Borrowed=yes"), "default");
-    assert_string_equal(class_of(&c, "a", "Partition=3,1"), "parts");
-    assert_string_equal(class_of(&c, "a", "Partition=1"), "default");
-    assert_string_equal(class_of(&c, "a", "Partition="), "none");
-    const char *all = "OS=Linux.6.1 RealMemory=5 VirtualMemory=6 TmpDisk=7 Speed=2.5 Group=4";
-    assert_string_equal(class_of(&c, "a", all), "os");
-    for (int i = 0; i < 6; i++) { /* each field alone keeps a node out */
-        char other[128];
-        snprintf(other, sizeof other, "%s", all);
-        char *field = other;
-        for (int j = 0; j < i; j++)
-            field = strchr(field, ' ') + 1;
-        field[strcspn(field, " ") - 1]++;
-        assert_string_equal(class_of(&c, "a", other), "default");
-    }
-    assert_string_equal(class_of(&c, "a", "Group=1 Xname=x1c0"), "x");
-    assert_string_equal(class_of(&c, "a", "Group=1 Xname=x1c1"), "default");
-    classes_fini(&c);
-}
-
 static void test_a_class_that_is_not_there_is_answered_with_the_nearest(void **state)
 {
     struct classes c = {0};
@@ -458,9 +372,6 @@ int main(void)
         cmocka_unit_test(test_named_nodes_have_a_limit),
         cmocka_unit_test(test_the_default_class_is_last_and_says_no_nodes),
         cmocka_unit_test(test_the_keys_can_be_listed),
-        cmocka_unit_test(test_the_first_class_whose_keys_all_match),
-        cmocka_unit_test(test_a_class_for_any_node_ends_the_search),
-        cmocka_unit_test(test_fields_match_by_what_the_node_has),
         cmocka_unit_test(test_a_class_that_is_not_there_is_answered_with_the_nearest),
         cmocka_unit_test(test_sysctls_and_files_that_classes_name),
     };

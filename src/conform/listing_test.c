@@ -251,6 +251,28 @@ static void test_all_listings_together_have_a_limit(void **state)
     listings_destroy(l);
 }
 
+static void test_a_node_and_its_bmc_make_one_listing(void **state)
+{
+    struct listings *l = listings_create();
+    struct listing *own =
+                       list_of(l, "{\"components\":{\"kernel.release\":\"6.1\",\"redfish.bmc\":\"forged\"}}"),
+                   *bmc = list_of(
+                       l, "{\"components\":{\"redfish.bmc\":\"2.1\"},\"unknown\":{\"redfish.bios\":\"x\"}}"),
+                   *whole = list_of(l, "{\"components\":{\"kernel.release\":\"6.1\",\"redfish.bmc\":\"2.1\"},"
+                                       "\"unknown\":{\"redfish.bios\":\"x\"}}");
+    struct err e = {0};
+    struct listing *both = listings_join(l, own, bmc, &e);
+    assert_ptr_equal(both, whole);
+    assert_int_equal(both->refs, 2);
+    assert_string_equal(listing_find(both, "redfish.bmc")->value, "2.1"); /* only a BMC speaks for itself */
+    listing_unref(l, both);
+    listing_unref(l, whole);
+    listing_unref(l, own);
+    listing_unref(l, bmc);
+    assert_int_equal(listings_count(l), 0);
+    listings_destroy(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_a_listing_is_written_as_its_components),
         cmocka_unit_test(test_references_that_are_left_go_with_the_table),
         cmocka_unit_test(test_all_listings_together_have_a_limit),
+        cmocka_unit_test(test_a_node_and_its_bmc_make_one_listing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

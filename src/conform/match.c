@@ -5,6 +5,7 @@
  */
 #include "conform/class.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static int by_name(const void *a, const void *b)
 
 struct class_index *class_index_create(const struct classes *c)
 {
+    assert(c->n <= UINT16_MAX);
     struct class_index *x = mem_alloc(sizeof *x);
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -115,6 +117,7 @@ static bool has_name(const struct hostlist *h, const char *name)
 uint16_t classes_match(const struct classes *c, const struct class_index *x, const char *name,
                        const struct spec *s)
 {
+    assert(c->n > 0 && "the default class is always there");
     size_t at = x ? index_at(x, name) : 0;
     for (size_t i = 0; i + 1 < c->n; i++) {
         const struct node_class *k = &c->list[i];

@@ -215,8 +215,8 @@ static void test_another_users_state_cannot_be_checked_by_a_user(void **state)
     assert_int_equal(seteuid(1), 0);
     own_user_check(&w->config, w->state, NULL, &w->out);
     assert_int_equal(seteuid(0), 0);
-    text_printf(&expected, "the state: %s belongs to user %s, whom only root can check for\n", w->state,
-                w->user);
+    text_printf(&expected, "the state: %s belongs to user %s, and only root can check for this user\n",
+                w->state, w->user);
     assert_string_equal(w->out.s, expected.s);
 }
 

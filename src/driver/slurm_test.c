@@ -214,7 +214,7 @@ static void test_a_write_without_effect_is_trouble_and_is_repeated(void **state)
     world_write(w, "deaf", "");
     world_want_quietly(w, "c1", WISH_DRAIN, "1.1");
     world_start(w);
-    world_until_said(w, "trouble c1: drain: Slurm does not show what it was told\n");
+    world_until_said(w, "trouble c1: drain: Slurm does not show the state that was written\n");
     assert_int_equal(world_count(w, "update"), 2);
 }
 

@@ -143,6 +143,7 @@ void metric_each(enum metric format, const char *output, size_t len, perf_fn *fn
                                                   [METRIC_INFLUXDB] = read_influxdb,
                                                   [METRIC_OPENTSDB] = read_opentsdb,
                                                   [METRIC_PROMETHEUS] = read_prometheus};
+    assert((size_t)format < METRICS);
     if (!read[format]) {
         perf_each(output, len, fn, arg);
         return;

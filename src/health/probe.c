@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "health/probe.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const struct probe_row rows[PROBES] = {
@@ -12,6 +13,7 @@ static const struct probe_row rows[PROBES] = {
 
 const struct probe_row *probe_row(enum probe p)
 {
+    assert((size_t)p < PROBES);
     return &rows[p];
 }
 

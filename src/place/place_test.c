@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "place/place.h"
-
 #include "base/text.h"
+#include "place/place.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,8 +147,6 @@ static void plans(const char *situation, const char *asked, const char *want)
     assert_string_equal(first.s, second.s); /* nothing is left from the call before */
 }
 
-/* --- the order of what matters ---------------------------------------------------------------------- */
-
 static void test_constraints_come_first(void **state)
 {
     plans("A0 A0b A0 A0x A0", "hpc 3", "1,3,5 f9=1000 A3 in 0");
@@ -279,8 +277,6 @@ static void test_one_node_is_always_the_same_as_itself(void **state)
     plans("-0", "hpc 1 one", "1 f9=1000 -1 in 0");
 }
 
-/* --- conformance required ----------------------------------------------------------------------------- */
-
 static void test_one_cohort_or_nothing(void **state)
 {
     plans("A0*3 B0*5", "hpc 5 one", "4-8 f9=1000 B5 in 0");
@@ -323,8 +319,6 @@ static void test_the_sentence_of_a_mismatch_has_the_numbers(void **state)
     placer_destroy(p);
 }
 
-/* --- hard policy --------------------------------------------------------------------------------------- */
-
 static void test_sensitive_work_takes_conformant_nodes_alone(void **state)
 {
     plans("A0d*9 B0u*9 C0*3", "sensitive 3", "19-21 f9=1000 C3 in 0");
@@ -336,8 +330,6 @@ static void test_unproven_nodes_are_like_others_elsewhere(void **state)
 {
     plans("A0*3 B0u*4", "hpc 4", "4-7 f9=1000 B4 in 0");
 }
-
-/* --- nodes passed over --------------------------------------------------------------------------------- */
 
 static void test_each_node_is_passed_over_for_the_first_reason_that_holds(void **state)
 {
@@ -422,30 +414,6 @@ static void test_class_numbers_above_255_are_255(void **state)
     place_answer_fini(&a);
     placer_destroy(p);
 }
-
-/* --- words --------------------------------------------------------------------------------------------- */
-
-static void test_policies_have_names(void **state)
-{
-    enum place_policy p;
-    struct err e = {0};
-    for (int i = 0; i < PLACE_POLICIES; i++) {
-        assert_int_equal(place_policy_parse(place_policy_name((enum place_policy)i), &p, NULL), 0);
-        assert_int_equal(p, i);
-    }
-    assert_int_equal(place_policy_parse("HPC", &p, &e), -EINVAL);
-    assert_string_equal(e.msg, "no policy \"HPC\"; there are hpc, ml, service, sensitive, interactive");
-}
-
-static void test_reasons_have_names(void **state)
-{
-    assert_string_equal(place_pass_name(PASS_ELSEWHERE), "held_elsewhere");
-    assert_string_equal(place_pass_name(PASS_NONE), "not_needed");
-    assert_string_equal(place_pass_what(PASS_BUSY), "work runs on the node");
-}
-
-/* --- at random -------------------------------------------------------------------------------------------
- */
 
 enum { SMALL = 10 };
 
@@ -714,8 +682,6 @@ int main(void)
         cmocka_unit_test(test_too_few_nodes),
         cmocka_unit_test(test_no_nodes_are_not_asked_for),
         cmocka_unit_test(test_class_numbers_above_255_are_255),
-        cmocka_unit_test(test_policies_have_names),
-        cmocka_unit_test(test_reasons_have_names),
         cmocka_unit_test(test_no_other_set_of_nodes_is_better),
         cmocka_unit_test(test_the_terms_are_true),
         cmocka_unit_test(test_nothing_is_left_of_the_calls_before),

@@ -177,6 +177,29 @@ static void test_numbers_have_bounds(void **state)
     bounds("Tries", 1, ATTEMPTS_MAX);
 }
 
+static void test_times_have_bounds(void **state)
+{
+    struct remedies r;
+    good(&r, "Remedy=a Run=reboot Helps=x Confidence=50 Because=x Takes=1s\n"
+             "Remedy=b Run=reboot Helps=x Confidence=50 Because=x Takes=7d");
+    assert_int_equal(r.list[0].takes.ns, span_s(1).ns);
+    assert_int_equal(r.list[1].takes.ns, span_s(7 * 86400).ns);
+    remedies_fini(&r);
+    refused("Remedy=r Takes=999ms", "remedies.conf:1: Takes: \"999ms\" is not from 1s to 7d");
+    refused("Remedy=r Takes=604801s", "remedies.conf:1: Takes: \"604801s\" is not from 1s to 7d");
+}
+
+static void test_a_pattern_has_the_characters_of_a_fault(void **state)
+{
+    struct remedies r;
+    good(&r, "Remedy=r Run=reboot Helps=x~,!y~" REST);
+    remedies_fini(&r);
+    refused("Remedy=r Helps=\"a b\"", "remedies.conf:1: Helps: \"a b\" matches no fault");
+    refused("Remedy=r Helps=\"\xc3\xbc\"", "remedies.conf:1: Helps: \"\xc3\xbc\" matches no fault");
+    refused("Remedy=r Helps=a!b", "remedies.conf:1: Helps: \"a!b\" matches no fault");
+    refused("Remedy=r Helps=!!a", "remedies.conf:1: Helps: \"!!a\" matches no fault");
+}
+
 static void test_a_name_stands_once_and_there_is_a_limit(void **state)
 {
     CLEANUP_TEXT struct text conf = {0};
@@ -272,6 +295,8 @@ int main(void)
         cmocka_unit_test(test_every_way_to_run_is_known),
         cmocka_unit_test(test_what_is_wrong_is_refused_with_file_line_and_key),
         cmocka_unit_test(test_numbers_have_bounds),
+        cmocka_unit_test(test_times_have_bounds),
+        cmocka_unit_test(test_a_pattern_has_the_characters_of_a_fault),
         cmocka_unit_test(test_a_name_stands_once_and_there_is_a_limit),
         cmocka_unit_test(test_what_follows_is_a_remedy_and_ends),
         cmocka_unit_test(test_the_last_pattern_that_matches_counts),

@@ -2,6 +2,7 @@
 #include "cluster/command/command.h"
 #include "cluster/command/shape.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const char *const by_hand_names[BY_HANDS] = {
 
 const char *by_hand_name(enum by_hand h)
 {
+    assert(h < BY_HANDS);
     return by_hand_names[h];
 }
 

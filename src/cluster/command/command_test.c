@@ -2,7 +2,7 @@
 /* Copies of commands own all that they point to, and two that say the same are the same. */
 #include "base/text.h"
 #include "cluster/command/command.h"
-#include "cluster/command/shape.h"
+#include "cluster/command/shape_check_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,34 +160,28 @@ static void any_difference_is_seen(void **state)
     assert_false(command_same(&a.cmd, &b.cmd));
 }
 
-/* A member that a shape forgets would be lost in a copy: what no part covers is padding at most. */
-static void check_covered(const char *name, const struct shape *s)
+static void each_kind_is_copied_and_compared_whole(void **state)
 {
-    CLEANUP_FREE bool *covered = mem_alloc(s->size + 1);
-    for (size_t i = 0; i < s->n; i++) {
-        const struct part *p = &s->parts[i];
-        memset(covered + p->at, true, p->size);
-        if (p->kind == PART_LIST) {
-            memset(covered + p->count_at, true, sizeof(size_t));
-            check_covered(name, p->of);
-        }
-    }
-    for (size_t i = 0, bare = 0; i < s->size; i++) {
-        bare = covered[i] ? 0 : bare + 1;
-        if (bare >= sizeof(void *))
-            fail_msg("%s: nothing covers the bytes up to %zu", name, i);
-    }
-}
-
-static void shapes_name_every_member(void **state)
-{
-#define COMMAND(symbol, name, id, meets, published, says, who, todo) \
-    {                                                                \
-        extern const struct shape command_##says;                    \
-        check_covered(name, &command_##says);                        \
-    }
+#define COMMAND(symbol, name, id, meets, published, says, who, todo) SHAPE_CHECK(says);
 #include "cluster/command/command.tbl"
 #undef COMMAND
+}
+
+static void kinds_are_found_by_their_names(void **state)
+{
+    for (int k = 0; k < COMMANDS; k++)
+        assert_int_equal(command_find(command_name((enum command_kind)k)), k);
+    assert_int_equal(command_find("node.paint"), COMMANDS);
+    assert_int_equal(command_find(""), COMMANDS);
+}
+
+static void a_kind_says_what_it_makes_and_meets(void **state)
+{
+    assert_true(command_makes_id(COMMAND_DRAIN) && command_makes_id(COMMAND_DOWN));
+    assert_false(command_makes_id(COMMAND_UNDRAIN) || command_makes_id(COMMAND_SET));
+    assert_int_equal(command_meets(COMMAND_DRAIN), COMMAND_MEETS_NODES);
+    assert_int_equal(command_meets(COMMAND_SET), COMMAND_MEETS_COMPARES);
+    assert_int_equal(command_meets(COMMAND_SWITCH), COMMAND_MEETS_SWITCHES);
 }
 
 int main(void)
@@ -198,7 +192,9 @@ int main(void)
         cmocka_unit_test(the_same_is_said_whoever_says_it),
         cmocka_unit_test(a_copy_owns_its_lists),
         cmocka_unit_test(any_difference_is_seen),
-        cmocka_unit_test(shapes_name_every_member),
+        cmocka_unit_test(each_kind_is_copied_and_compared_whole),
+        cmocka_unit_test(kinds_are_found_by_their_names),
+        cmocka_unit_test(a_kind_says_what_it_makes_and_meets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

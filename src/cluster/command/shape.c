@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,7 @@ static size_t part_count(const void *it, const struct part *p)
 
 static void *own_list(const struct part *p, const void *list, size_t n, struct owned *o)
 {
+    assert(n == 0 || list);
     char *copy = owned_keep(o, mem_alloc((n + 1) * p->of->size));
     if (n)
         memcpy(copy, list, n * p->of->size);

@@ -5,6 +5,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,7 @@ int decide_measured(const struct cluster *c, const struct command *cmd, struct d
     if (n == 0)
         return 0;
     add_old(was, x, &now);
+    assert(now.n <= FLOOR_NODES_MAX);
     if (!was)
         make_room(c, d);
     text_printf(&key, "%s %s", x->class, x->check);

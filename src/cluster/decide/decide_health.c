@@ -8,6 +8,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static struct incident_finding *find_finding(struct incident *i, const struct in
 /* A group that is new takes the place of the one whose sum is least. */
 static void note_recurring(struct ailment *a, const struct recurring *r)
 {
+    assert(a->n_recurring <= RECURRING_MAX);
     size_t at = 0;
     while (at < a->n_recurring &&
            (a->recurring[at].observe != r->observe || strcmp(a->recurring[at].group, r->group) != 0))
@@ -188,6 +190,7 @@ static void move_to_past(struct edit *x, struct incident *i)
     a->past[0].closed = x->cmd->at;
     a->n_past = n + 1;
     size_t at = (size_t)(i - a->open);
+    assert(at < a->n_open && "an open incident is closed");
     memmove(i, i + 1, (--a->n_open - at) * sizeof *i);
     x->changed = true;
 }
@@ -195,6 +198,7 @@ static void move_to_past(struct edit *x, struct incident *i)
 /* Of a node with too many incidents the worst ones count. False when this one does not. */
 static bool make_room(struct edit *x, const struct incident_news *g)
 {
+    assert(x->a.n_open <= INCIDENTS_OPEN_MAX);
     if (x->a.n_open < INCIDENTS_OPEN_MAX)
         return true;
     struct incident *mildest = &x->a.open[0];

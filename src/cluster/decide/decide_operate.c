@@ -4,6 +4,7 @@
 
 #include "node/action.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,7 @@ int decide_operate(const struct cluster *c, const struct command *cmd, struct de
     struct repair r;
     char faults[FAULT_BYTES_MAX + 1];
     repair_copy(&r, is);
+    assert(cmd->claim && strlen(cmd->claim) <= CLAIM_ID_BYTES_MAX);
     memcpy(r.operation, cmd->claim, strlen(cmd->claim) + 1);
     if (w->step == STEP_EXAMINE)
         repair_take_ran(&r, w->ran, w->n_ran);

@@ -7,6 +7,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -60,6 +61,7 @@ int decide_power(const struct cluster *c, const struct command *cmd, struct deci
         rc = check_free(c, m, e);
     if (rc < 0)
         return rc;
+    assert(cmd->claim && "a power command has an id");
     struct text t = {0};
     text_printf(&t, "power %s%s: %s", says->verb, says->force ? ", whatever runs on it" : "", cmd->reason);
     d->text = text_take(&t);

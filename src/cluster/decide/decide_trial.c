@@ -93,6 +93,7 @@ static int decide_begin(const struct cluster *c, const struct command *cmd, cons
     const struct trial_begin_command *says = &cmd->trial_begin;
     const char *examined = says->examines ? says->examines : "";
     CLEANUP_TEXT struct text why = {0};
+    assert(cmd->claim && "a trial is a claim");
     if (check_name(says->check, e) < 0)
         return -EINVAL;
     CLEANUP_FREE struct member **members = mem_alloc(nodes->n * sizeof *members);
@@ -139,6 +140,7 @@ static const struct trial_result *result_of(const struct trial_end_command *x, c
 /* This is the check's last run now; above the limit the oldest is dropped. */
 static void note_run(struct trial_record *r, const char *check, struct wall at, enum result result)
 {
+    assert(r->n_last <= TRIALS_KEPT_MAX);
     size_t i = 0;
     while (i < r->n_last && strcmp(r->last[i].check, check) != 0)
         i++;

@@ -5,6 +5,7 @@
  */
 #include "cluster/decide/decide.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ int decide_window(const struct cluster *c, const struct command *cmd, size_t fro
                   struct err *e)
 {
     const char *by = cmd->window.by, *why = cmd->window.why;
+    assert(cmd->nodes && by);
     if (why && decide_check_clause("why", why, e) < 0)
         return -EINVAL;
     for (size_t i = from; i < cmd->nodes->n && d->n_ops < OPS_MAX; i++) {

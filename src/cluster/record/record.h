@@ -124,7 +124,7 @@ bool tally_edit_has(const struct tally_edit *x, const char *remedy);
 /* Adds the records to the decision, and lets go of *x. */
 void tally_edit_put(struct tally_edit *x, struct decision *d);
 int put_surge(struct cluster *c, const char *name, const char *value, struct err *e);
-/* With one more time, of which the latest `keep` are kept. */
+/* With one more time, of which the latest `keep`, 1 at least, are kept. */
 char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep);
 char *floor_record(const struct floor *f);
 bool switch_known(const char *name);

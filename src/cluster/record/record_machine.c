@@ -4,6 +4,7 @@
  */
 #include "cluster/record/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ char *machine_record_write(const struct machine_record *i)
 
 void machine_record_change(struct machine_record *i, const char *machine, struct wall at)
 {
+    assert(i->n_before <= MACHINES_KEPT_MAX && strlen(machine) <= MACHINE_NAME_BYTES_MAX);
     size_t n = i->n_before < MACHINES_KEPT_MAX ? i->n_before : MACHINES_KEPT_MAX - 1;
     memmove(i->before + 1, i->before, n * sizeof *i->before);
     memcpy(i->before[0].machine, i->machine, sizeof i->machine);

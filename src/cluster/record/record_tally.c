@@ -262,6 +262,7 @@ static struct tally *edit_of(const struct cluster *c, struct tally_edit *x, cons
 
 static void count_one(struct tally *t, const char *key, bool helped, bool back)
 {
+    assert(t->n <= TALLIES_A_REMEDY_MAX);
     struct tally_row *row = tally_find(t, key);
     if (!row && !back && t->n < TALLIES_A_REMEDY_MAX) {
         t->rows[t->n++] = (struct tally_row){.key = mem_dup(key)};
@@ -450,6 +451,7 @@ size_t cluster_isolations(const struct cluster *c, const struct wall **out)
 
 char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep)
 {
+    assert(keep > 0);
     keep = keep < ISOLATIONS_KEPT_MAX ? keep : ISOLATIONS_KEPT_MAX;
     size_t old = c->n_isolated < keep ? c->n_isolated : (size_t)keep - 1;
     CLEANUP_FREE struct wall *all = mem_alloc((old + 1) * sizeof *all);

@@ -32,6 +32,7 @@ struct member *cluster_find_next(const struct cluster *c, size_t *place, const c
 void member_classify(const struct cluster *c, struct member *m)
 {
     m->class = classes_match(&c->classes, c->index, m->name, &m->spec);
+    assert(m->class < c->classes.n);
 }
 
 const struct node_class *member_class(const struct cluster *c, const struct member *m)

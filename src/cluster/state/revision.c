@@ -57,8 +57,16 @@ static void head_clear(struct revisions *r)
     r->head_sum = 0;
 }
 
+static struct piece *piece_find(const struct revisions *r, const char *hash)
+{
+    struct piece *p;
+    HASH_FIND_STR(r->pieces, hash, p);
+    return p;
+}
+
 static void piece_remove(struct revisions *r, struct piece *p)
 {
+    assert(piece_find(r, p->hash) == p);
     r->pieces_sum -= p->sum;
     HASH_DEL(r->pieces, p);
     free(p->text);
@@ -74,13 +82,6 @@ void revisions_destroy(struct revisions *r)
         piece_remove(r, p);
     head_clear(r);
     free(r);
-}
-
-static struct piece *piece_find(const struct revisions *r, const char *hash)
-{
-    struct piece *p;
-    HASH_FIND_STR(r->pieces, hash, p);
-    return p;
 }
 
 static int piece_put(struct revisions *r, const char *name, const char *hash, const char *value,

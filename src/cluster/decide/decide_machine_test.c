@@ -5,8 +5,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -70,8 +68,6 @@ static void tries(struct world *w, const char *remedy)
     assert_int_equal(world_rc(), 0);
 }
 
-/* --- what is known ---------------------------------------------------------------------------- */
-
 static void test_it_is_written_down_once(void **state)
 {
     struct world *w = *state;
@@ -95,8 +91,6 @@ static void test_it_is_written_down_once(void **state)
     known(w, "lx02", "{'machines':[]}");
     assert_int_equal(world_rc(), -EINVAL);
 }
-
-/* --- another machine -------------------------------------------------------------------------- */
 
 static void test_another_machine_inherits_nothing(void **state)
 {
@@ -291,108 +285,6 @@ static void test_it_does_not_change_for_ever(void **state)
     assert_int_equal(member_machine(lx01(w))->n_before, MACHINES_KEPT_MAX);
 }
 
-/* --- maintenance ------------------------------------------------------------------------------ */
-
-static void test_maintenance_is_recorded_until_it_is_over(void **state)
-{
-    struct world *w = *state;
-    w->at = 4000;
-    assert_non_null(
-        strstr(transition(w, "maintenance", "new power supply"), "lx01: maintenance: new power supply\n"));
-    assert_string_equal(world_record(w, "maintenance/lx01"),
-                        quoted("{'by':'ann','at':'4000','why':'new power supply'}"));
-    w->at = 5000;
-    assert_string_equal(transition(w, "maintenance", "new power supply"), "nothing");
-    transition(w, "maintenance", "and a new fan");
-    assert_string_equal(member_maintenance(lx01(w))->why, "and a new fan");
-    assert_non_null(strstr(transition(w, "maintenance_over", "done"), "lx01: maintenance is over: done\n"));
-    assert_string_equal(world_record(w, "maintenance/lx01"), "none");
-    assert_string_equal(transition(w, "maintenance_over", "done"), "nothing");
-    assert_string_equal(step(w), "none"); /* what follows from it is for the watch to say */
-}
-
-static const char *window(struct world *w, const char *nodes, const char *set)
-{
-    return world_tell(w, COMMAND_WINDOW, nodes, quoted(set), NULL);
-}
-
-static void test_a_window_is_recorded_beside_what_a_person_said(void **state)
-{
-    struct world *w = *state;
-    static const char in[] = "{'by':'Slurm','why':'reservation root_1'}",
-                      over[] = "{'by':'Slurm','why':null}";
-    transition(w, "maintenance", "new fan");
-    w->at = 4000;
-    assert_non_null(
-        strstr(window(w, "lx[01-02]", in), "lx[01-02]: in maintenance: Slurm: reservation root_1\n"));
-    assert_string_equal(world_record(w, "window/lx01"),
-                        quoted("{'by':'Slurm','at':'4000','why':'reservation root_1'}"));
-    w->at = 5000;
-    assert_string_equal(window(w, "lx[01-02]", in), "nothing");
-    window(w, "lx02", "{'by':'Slurm','why':'reservation fan'}");
-    assert_string_equal(member_window(cluster_find(w->c, "lx02"))->why, "reservation fan");
-    assert_non_null(strstr(window(w, "lx[01-02]", over), "lx[01-02]: Slurm: its maintenance is over\n"));
-    assert_string_equal(world_record(w, "window/lx01"), "none");
-    assert_null(member_window(lx01(w)));
-    assert_string_equal(member_maintenance(lx01(w))->why, "new fan"); /* hers stays */
-    assert_string_equal(window(w, "lx[01-02]", over), "nothing");
-    window(w, "lx01", "{'by':'Slurm','why':'x\\u0001'}");
-    assert_int_equal(world_rc(), -EINVAL);
-    window(w, "lx01", in);
-    transition(w, "maintenance_over", "done"); /* nor does hers end the other */
-    assert_null(member_maintenance(lx01(w)));
-    assert_non_null(member_window(lx01(w)));
-}
-
-static void test_one_that_is_not_listed_any_more_lies_in_no_window(void **state)
-{
-    struct world *w = *state;
-    window(w, "lx06", "{'by':'Slurm','why':'reservation root_1'}");
-    world_configure(w, "lx[01-05] CPUs=2", NULL);
-    window(w, "lx06", "{'by':'Slurm','why':'reservation root_1'}");
-    assert_string_equal(world_record(w, "window/lx06"), "none");
-}
-
-/* --- records ---------------------------------------------------------------------------------- */
-
-static void test_damaged_records_are_refused(void **state)
-{
-    static const struct {
-        const char *key, *value, *why;
-    } bad[] = {
-        {"machine/lx01", "{'machine':'AAA','since':'1','before':[]}",
-         "\"AAA\" tells no machine from another"},
-        {"machine/lx01", "{'machine':'serial AAA','since':1,'before':[]}", "since"},
-        {"machine/lx01", "{'machine':'serial AAA','since':'1'}", "\"before\" is no array of at most 4"},
-        {"machine/lx01", "{'machine':'serial AAA','since':'1','before':[7]}", "before 1: no object"},
-        {"machine/lx01", "{'machine':'serial AAA','since':'1','before':[{'machine':'x','until':'1'}]}",
-         "before 1: \"x\" tells"},
-        {"machine/lx01", "{'machine':'serial AAA','since':'1','before':[],'more':1}", "more"},
-        {"machine/", "{'machine':'serial AAA','since':'1','before':[]}", ""},
-        {"maintenance/lx01", "{'by':'ann','at':'1'}", "why"},
-        {"maintenance/lx01", "{'by':'ann','at':'1','why':'a\\u0007b'}", "why"},
-        {"maintenance/lx01", "{'by':7,'at':'1','why':'w'}", "by"},
-        {"maintenance/lx01", "[]", ""},
-        {"window/lx01", "{'by':'Slurm','at':'1'}", "why"},
-        {"window/", "{'by':'Slurm','at':'1','why':'x'}", ""},
-    };
-    struct world *w = *state;
-    known(w, "lx01", "{'machines':{'lx01':{'machine':'serial AAA'}}}");
-    transition(w, "maintenance", "host retires");
-    window(w, "lx01", "{'by':'Slurm','why':'host retires'}");
-    uint64_t before = cluster_digest(w->c);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct err e = {0};
-        assert_int_equal(cluster_put(w->c, bad[i].key, quoted(bad[i].value), &e), -EILSEQ);
-        if (!strstr(e.msg, bad[i].why))
-            fail_msg("%s", e.msg);
-        assert_true(cluster_digest(w->c) == before);
-    }
-    struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", 0, true);
-    assert_true(cluster_digest(again) == before);
-    cluster_destroy(again);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -405,10 +297,6 @@ int main(void)
         TEST(test_what_a_person_did_stays),
         TEST(test_within_a_replacement_it_is_that_replacement),
         TEST(test_it_does_not_change_for_ever),
-        TEST(test_maintenance_is_recorded_until_it_is_over),
-        TEST(test_a_window_is_recorded_beside_what_a_person_said),
-        TEST(test_one_that_is_not_listed_any_more_lies_in_no_window),
-        TEST(test_damaged_records_are_refused),
         TEST(test_one_that_had_the_name_before_is_examined),
         TEST(test_what_a_driver_has_begun_is_waited_for),
         TEST(test_what_an_agent_has_begun_is_given_up),

@@ -11,18 +11,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state)
-{
-    *state = world_conform();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
-
 #define DRIFT(nodes, f, id) world_found(w, COMMAND_DRIFT, nodes, f, id)
 #define PERSISTS(nodes, f, id) world_found(w, COMMAND_PERSISTS, nodes, f, id)
 /* After more than an hour: the drift leaves no record of itself (record/record_flap_test.c). */
@@ -568,7 +556,7 @@ static void test_held_and_never_drifted_can_be_released(void **state)
     assert_int_equal(cluster_find(w->c, "n0999")->n_claims, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_conform_setup, world_teardown)
 
 int main(void)
 {

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -63,38 +62,6 @@ static size_t n_out(const struct world *w)
     while (cluster_out(w->c, n))
         n++;
     return n;
-}
-
-static void test_limits_are_a_record(void **state)
-{
-    struct world *w = *state;
-    const char *said = agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5"));
-    assert_memory_equal(said, "config/head = ", strlen("config/head = ")); /* in the same commit */
-    assert_string_equal(strchr(said, '\n') + 1,
-                        quoted("config/limits = " LIMITS("true", "20", "50", "25", "10", "4",
-                                                         "5") "\n"
-                                                              ": revision 1 of the configuration: \n"));
-    assert_string_equal(agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5")), "nothing");
-    assert_string_equal(agree(w, LIMITS("false", "20", "50", "25", "30", "4", "6")),
-                        quoted("config/limits = " LIMITS(
-                            "false", "20", "50", "25", "30", "4",
-                            "6") "\n"
-                                 ": Health observe, MaxOutPartition 10 % -> 30 %, RemediesAWeek 5 -> 6\n"));
-    assert_string_equal(agree(w, LIMITS("true", "101", "50", "25", "10", "4", "5")),
-                        "at most 101 % of a scope; 100 % is all of it");
-}
-
-/* A store whose configuration was agreed before its limits were. */
-static void test_limits_are_agreed_where_they_are_missing(void **state)
-{
-    struct world *w = *state;
-    agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5"));
-    assert_int_equal(cluster_put(w->c, "config/limits", NULL, NULL), 0);
-    assert_string_equal(
-        agree(w, LIMITS("true", "20", "50", "25", "10", "4", "5")),
-        quoted("config/limits = " LIMITS("true", "20", "50", "25", "10", "4",
-                                         "5") "\n"
-                                              ": the limits of the configuration are agreed on\n"));
 }
 
 static void test_nothing_is_limited_before(void **state)
@@ -281,41 +248,23 @@ static void test_the_same_are_out_after_a_restart(void **state)
     }
 }
 
-static void count_scope(void *arg, enum scope s, unsigned number)
-{
-    struct text *t = arg;
-    text_printf(t, "%d.%u ", (int)s, number);
-}
-
-static void test_scopes_without_nodes_are_none(void **state)
-{
-    struct world *w = *state;
-    CLEANUP_TEXT struct text t = {0};
-    world_configure(w, "lx01 Group=3; lx02 Partition=1,4", NULL);
-    cluster_each_scope(w->c, count_scope, &t);
-    assert_string_equal(t.s, "0.0 1.0 2.3 3.0 3.1 3.4 ");
-}
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, world_teardown)
-        T(test_limits_are_a_record),
-        T(test_limits_are_agreed_where_they_are_missing),
-        T(test_nothing_is_limited_before),
-        T(test_findings_isolate_within_the_budget),
-        T(test_each_scope_has_its_budget),
-        T(test_one_may_always_be_out),
-        T(test_who_left_the_configuration_takes_no_room),
-        T(test_a_person_takes_no_room),
-        T(test_switches_and_observe_keep_nodes_in_service),
-        T(test_a_surge_ends_isolations),
-        T(test_maintenance_needs_room),
-        T(test_a_trial_needs_room),
-        T(test_remedies_of_a_week),
-        T(test_the_same_are_out_after_a_restart),
-        T(test_scopes_without_nodes_are_none),
-#undef T
+        TEST(test_nothing_is_limited_before),
+        TEST(test_findings_isolate_within_the_budget),
+        TEST(test_each_scope_has_its_budget),
+        TEST(test_one_may_always_be_out),
+        TEST(test_who_left_the_configuration_takes_no_room),
+        TEST(test_a_person_takes_no_room),
+        TEST(test_switches_and_observe_keep_nodes_in_service),
+        TEST(test_a_surge_ends_isolations),
+        TEST(test_maintenance_needs_room),
+        TEST(test_a_trial_needs_room),
+        TEST(test_remedies_of_a_week),
+        TEST(test_the_same_are_out_after_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

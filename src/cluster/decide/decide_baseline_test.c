@@ -11,18 +11,6 @@
 
 #include <cmocka.h>
 
-static int setup(void **state)
-{
-    *state = world_conform();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
-
 #define ACCEPT(node) world_ask(w, COMMAND_BASELINE_ACCEPT, "root", node, NULL, NULL)
 #define REVERT(set) world_ask(w, COMMAND_BASELINE_REVERT, "root", "", set, NULL)
 #define START(nodes, set) world_ask(w, COMMAND_ROLLOUT_START, "root", nodes, set, NULL)
@@ -231,7 +219,7 @@ static void test_what_start_refuses(void **state)
     assert_null(cluster_baseline(w->c, "gpu")->rollout);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_conform_setup, world_teardown)
 
 int main(void)
 {

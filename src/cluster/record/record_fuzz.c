@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/cluster.h"
+#include "cluster/fixture_test.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -301,18 +300,6 @@ static void test_without_the_latch_isolations_are_forgotten(void **state)
     assert_string_equal(world_record(w, "surge/isolated"), quoted("{'at':['20']}"));
 }
 
-static void test_records_of_isolations_that_are_none(void **state)
-{
-    static const char *const bad[] = {"{}",           "{'at':[]}",     "{'at':[1]}",
-                                      "{'at':['x']}", "{'at':['-1']}", "{'at':['1'],'more':1}"};
-    struct world *w = *state;
-    uint64_t before = cluster_digest(w->c);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(cluster_put(w->c, "surge/isolated", quoted(bad[i]), NULL), -EILSEQ);
-    assert_int_equal(cluster_put(w->c, "surge/other", quoted("{'at':['1']}"), NULL), -EILSEQ);
-    assert_true(cluster_digest(w->c) == before);
-}
-
 /* One that no file names is touched by nobody. */
 #define JOBS(list) "{'boot':'b1','jobs':[" list "]}"
 
@@ -381,215 +368,6 @@ static void test_bad_findings_are_refused(void **state)
     assert_int_equal(world_rc(), -ENOENT);
 }
 
-/* --- shared causes ---------------------------------------------------------------------------- */
-
-#define SHARED(nodes, why, severity) \
-    "{'key':'fs.mounted mount /x','nodes':'" nodes "','why':'" why "','severity':'" severity "'}"
-
-static const char *share(struct world *w, const char *set)
-{
-    return world_tell(w, COMMAND_SHARED, "", quoted(set), NULL);
-}
-
-static void each(void *arg, const struct shared_cause *s)
-{
-    text_printf(arg, "%s: %s; ", s->key, s->nodes);
-}
-
-static void test_shared_causes(void **state)
-{
-    struct world *w = *state;
-    assert_string_equal(
-        share(w, SHARED("lx02,lx01", "one server", "fatal")),
-        quoted("shared/fs.mounted mount /x = {'nodes':'lx[01-02]','why':'one server','since':'1000',"
-               "'severity':'fatal'}\nlx[01-02]: one cause on 2 nodes: fs.mounted mount /x (one "
-               "server)\n"));
-    assert_string_equal(share(w, SHARED("lx[01-02]", "one server", "fatal")), "nothing");
-    w->at = 2000; /* it grows, and began when it began */
-    share(w, SHARED("lx[01-03]", "one server", "fatal"));
-    assert_int_equal(cluster_shared(w->c, "fs.mounted mount /x")->since.ns, 1000);
-    share(w, "{'key':'a','nodes':'lx04','why':'Group 3','severity':'warn'}");
-    CLEANUP_TEXT struct text t = {0};
-    cluster_each_shared(w->c, each, &t);
-    assert_string_equal(t.s, "a: lx04; fs.mounted mount /x: lx[01-03]; ");
-    assert_string_equal(share(w, SHARED("", "", "warn")),
-                        "shared/fs.mounted mount /x = gone\nlx[01-03]: no shared cause any more: fs.mounted "
-                        "mount /x\n");
-    assert_string_equal(share(w, SHARED("", "", "warn")), "nothing");
-    assert_null(cluster_shared(w->c, "fs.mounted mount /x"));
-    assert_string_equal(world_state(w, "lx01"), "available"); /* it isolates nobody */
-    share(w, "{'key':'f\303\244','nodes':'lx04','why':'x','severity':'warn'}");
-    assert_int_equal(world_rc(), -EINVAL);
-    share(w, SHARED("lx[01", "x", "warn"));
-    assert_int_equal(world_rc(), -EINVAL);
-}
-
-/* --- outcomes --------------------------------------------------------------------------------- */
-
-static void attempt(struct world *w, const char *at, const char *verdict)
-{
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t,
-                "{'id':'1.1','step':'none','began':'1','since':'1','deadline':'0','boot':'','instance':'0',"
-                "'problem':'manual','why':'','remedy':'','operation':'','approval':'none','approver':null,"
-                "'examined':'not','inconclusive':0,'manual':false,'taken_by':null,'attempts':[{'remedy':"
-                "'reboot','fault':'xid.79','at':'%s','ended':'6','done':true,'text':'','verdict':'%s'}],"
-                "'notes':[]}",
-                at, verdict);
-    assert_int_equal(cluster_put(w->c, "repair/lx01", quoted(t.s), NULL), 0);
-}
-
-static const char *judge(struct world *w, const char *helped)
-{
-    CLEANUP_TEXT struct text t = {0};
-    text_printf(&t, "{'remedy':'reboot','at':'5','faults':['xid.79','scratch'],'class':'gpu','helped':%s}",
-                helped);
-    return world_tell(w, COMMAND_OUTCOME, "lx01", quoted(t.s), NULL);
-}
-
-static void test_outcomes_are_counted_once(void **state)
-{
-    struct world *w = *state;
-    assert_string_equal(judge(w, "true"), "nothing"); /* nothing was tried */
-    attempt(w, "5", "?");
-    const char *said = judge(w, "true");
-    assert_non_null(strstr(
-        said, quoted("tally/reboot = {'counts':{'scratch gpu':[1,0],'xid.79 gpu':[1,0]}}\nrepair/lx01 = ")));
-    assert_non_null(strstr(said, "lx01: reboot helped against xid.79, scratch\n"));
-    assert_string_equal(judge(w, "true"), "nothing");
-    assert_string_equal(judge(w, "false"), "nothing");
-    attempt(w, "5", "?");
-    assert_non_null(strstr(judge(w, "false"), "did not help"));
-    struct outcomes o = cluster_outcomes(w->c, "xid.79", "reboot", "gpu");
-    assert_int_equal(o.helped, 1);
-    assert_int_equal(o.failed, 1);
-    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "cpu").helped, 0);
-    assert_int_equal(cluster_outcomes(w->c, "xid.79", "cycle", "gpu").helped, 0);
-    attempt(w, "4", "?"); /* another one than was judged */
-    assert_string_equal(judge(w, "true"), "nothing");
-}
-
-static void test_a_shared_cause_gives_the_tally_back_once(void **state)
-{
-    struct world *w = *state;
-    judge(w, "false"); /* of nothing: not counted */
-    attempt(w, "5", "?");
-    judge(w, "false");
-    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "gpu").failed, 1);
-    share(w, "{'key':'xid.79 class gpu','nodes':'lx[01-02]','why':'power','severity':'lost'}");
-    const char *said = share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
-    assert_non_null(strstr(said, quoted("'xid.79 gpu':[0,0]")));
-    assert_non_null(strstr(said, "count no more, nor in the tally of remedies"));
-    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "gpu").failed, 0);
-    attempt(w, "5", "?"); /* counted before by another command, and given back once */
-    judge(w, "true");
-    share(w, "{'key':'xid.79 class gpu','nodes':'lx01','why':'power','severity':'lost'}");
-    share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
-    share(w, "{'key':'xid.79 class gpu','nodes':'lx01','why':'power','severity':'lost'}");
-    share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
-    assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "gpu").helped, 0);
-    attempt(w, "5", "-"); /* the tally never had it */
-    share(w, "{'key':'xid.79 class gpu','nodes':'lx01','why':'power','severity':'lost'}");
-    said = share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
-    assert_null(strstr(said, "tally/"));
-}
-
-static void test_what_counts_for_nobody(void **state)
-{
-    struct world *w = *state;
-    attempt(w, "5", "?");
-    const char *said = judge(w, "null");
-    assert_null(strstr(said, "tally/"));
-    assert_int_equal(member_repairs(cluster_find(w->c, "lx01"))->attempts[0].verdict, '0');
-    assert_null(member_repair(cluster_find(w->c, "lx01")));
-    world_tell(w, COMMAND_OUTCOME, "lx01",
-               quoted("{'remedy':'re boot','at':'5','faults':[],'class':'','helped':true}"), NULL);
-    assert_int_equal(world_rc(), -EINVAL);
-    world_tell(w, COMMAND_OUTCOME, "lx01",
-               quoted("{'remedy':'reboot','at':'5','faults':['a b'],'class':'','helped':true}"), NULL);
-    assert_int_equal(world_rc(), -EINVAL);
-}
-
-/* --- records ---------------------------------------------------------------------------------- */
-
-#define INCIDENT(closed)                                                                                     \
-    "{'id':'1.5.1','group':'','severity':'warn','act':'watch','since':'1','last':'1','closed':'" closed      \
-    "','boot':'','count':1,'recurs':0,'observe':false,'findings':[{'check':'c','result':'warn','device':''," \
-    "'code':'','text':'','at':'1'}]}"
-
-static void test_damaged_records_are_refused(void **state)
-{
-    static const struct {
-        const char *key, *value, *why;
-    } bad[] = {
-        {"health/lx01", "{'open':[]}", "record health/lx01: \"past\" is no array of at most 16"},
-        {"health/lx01", "{'open':[" INCIDENT("7") "],'past':[]}", "open 1 is closed"},
-        {"health/lx01", "{'open':[],'past':[" INCIDENT("0") "]}", "past 1 is open"},
-        {"health/lx01", "{'open':[{'id':'1'}],'past':[]}", "open 1: \"group\" is missing"},
-        {"health/lx[01]", "{'open':[],'past':[]}", "is not the name of a node"},
-        {"health/lx01", "[]", "no object"},
-        {"shared/", "{'nodes':'lx01','why':'','since':'1','severity':'warn'}", "a key of 0 bytes"},
-        {"shared/a", "{'nodes':'','why':'','since':'1','severity':'warn'}", "a shared cause on no node"},
-        {"shared/a", "{'nodes':'lx01','why':'','since':'x','severity':'warn'}", "since"},
-        {"tally/reboot", "{'counts':{'xid.79':[1,2]}}", "\"xid.79\" is no fault and class"},
-        {"tally/reboot", "{'counts':{'xid.79 gpu':[1]}}", "xid.79 gpu: not two counts"},
-        {"tally/reboot", "{'counts':{'xid.79 gpu':[1,-1]}}", "xid.79 gpu: not two counts"},
-        {"tally/", "{'counts':{}}", "the name of a remedy"},
-        {"switch/stop", "{'on':false,'by':'root','at':'1','why':''}", "a switch that is off has no record"},
-        {"switch/go", "{'on':true,'by':'root','at':'1','why':''}", "\"go\" is no switch"},
-        {"switch/stop", "{'on':true,'by':'root','at':'1','why':'a\\u0007'}", "why: a control character"},
-    };
-    struct world *w = *state;
-    uint64_t before = cluster_digest(w->c);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct err e = {0};
-        assert_int_equal(cluster_put(w->c, bad[i].key, quoted(bad[i].value), &e), -EILSEQ);
-        if (!strstr(e.msg, bad[i].why))
-            fail_msg("%s: %s", bad[i].key, e.msg);
-        assert_true(cluster_digest(w->c) == before);
-    }
-}
-
-/* The same records in any order are the same state, and each counts for the digest. */
-static void test_reload(void **state)
-{
-    struct world *w = *state;
-    find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
-    attempt(w, "5", "?");
-    world_tell(w, COMMAND_SWITCH, "", quoted("{'name':'latch','on':false}"), NULL);
-    share(w, SHARED("lx[01-02]", "one server", "fatal"));
-    world_say(w, COMMAND_SWITCH, "root", "", quoted("{'name':'stop','on':true}"), "work on the cooling");
-    world_tell(w, COMMAND_REPAIR, "lx02",
-               quoted("{'id':null,'from':'none','to':'provision','why':'new','boot':'b2','instance':'ff'}"),
-               "1.6");
-    judge(w, "true");
-    uint64_t digest = cluster_digest(w->c);
-    for (size_t k = 0; k < w->n; k++) {
-        struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", k, k % 2);
-        assert_true(cluster_digest(again) == digest);
-        assert_string_equal(cluster_switch(again, "stop"), "root: work on the cooling");
-        cluster_destroy(again);
-        cluster_put(w->c, w->records[k].key, NULL, NULL);
-        assert_true(cluster_digest(w->c) != digest);
-        assert_int_equal(cluster_put(w->c, w->records[k].key, w->records[k].value, NULL), 0);
-        assert_true(cluster_digest(w->c) == digest);
-    }
-}
-
-static void test_healthy_nodes_cost_nothing(void **state)
-{
-    struct world *w = *state;
-    const struct member *m = cluster_find(w->c, "lx01");
-    world_tell(w, COMMAND_REPAIR, "lx01", quoted("{'id':null,'from':'none','to':'provision','why':'new'}"),
-               "1.6");
-    assert_non_null(m->past);
-    world_tell(w, COMMAND_REPAIR, "lx01",
-               quoted("{'id':'1.6','from':'provision','to':'none','why':'passed'}"), "1.7");
-    assert_null(m->past);
-    assert_string_equal(world_record(w, "repair/lx01"), "none");
-    assert_string_equal(world_record(w, "claim/1.6"), "none");
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -608,18 +386,10 @@ int main(void)
         TEST(test_isolated_once),
         TEST(test_when_nodes_were_isolated_of_late_is_recorded),
         TEST(test_without_the_latch_isolations_are_forgotten),
-        TEST(test_records_of_isolations_that_are_none),
         TEST(test_whose_jobs_ran_is_noted_in_what_is_open),
         TEST(test_unlisted_nodes_are_left_alone),
         TEST(test_observed_incidents_count_for_nothing),
         TEST(test_bad_findings_are_refused),
-        TEST(test_shared_causes),
-        TEST(test_outcomes_are_counted_once),
-        TEST(test_a_shared_cause_gives_the_tally_back_once),
-        TEST(test_what_counts_for_nobody),
-        TEST(test_damaged_records_are_refused),
-        TEST(test_reload),
-        TEST(test_healthy_nodes_cost_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

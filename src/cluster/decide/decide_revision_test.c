@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cluster/cluster.h"
-
 #include "base/json.h"
+#include "cluster/fixture_test.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -206,36 +205,6 @@ static void test_what_is_left_is_removed_without_a_change(void **state)
     cluster_destroy(c);
 }
 
-static void test_damaged_records_are_refused(void **state)
-{
-#define HASH "0123456789abcdef0123456789abcdef"
-    static const char *const bad[][2] = {
-        {"config/text." HASH, "{\"text\":\"Name=lx01\"}"}, /* another text than it was */
-        {"config/text." HASH, "{}"},
-        {"config/head", "{\"revision\":1}"},
-        {"config/head",
-         "{\"revision\":0,\"hash\":\"" HASH HASH "\",\"by\":\"root\",\"at\":\"7\",\"parts\":[]}"},
-        {"config/head", "{\"revision\":1,\"hash\":\"x\",\"by\":\"root\",\"at\":\"7\",\"parts\":[]}"},
-        {"config/head", "{\"revision\":1,\"hash\":\"" HASH HASH "\",\"by\":\"root\",\"at\":\"7\",\"parts\":[{"
-                        "\"part\":\"nodes\",\"texts\":[\"x\"]}]}"},
-        {"config/other", "{}"}};
-    struct cluster *c = cluster_create();
-    struct records r = {0};
-    struct err e;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(cluster_put(c, bad[i][0], bad[i][1], &e), -EILSEQ);
-    revise(c, &r, "", "Name=lx01\n");
-    for (size_t i = 0; i < r.n; i++)
-        if (strncmp(r.list[i].key, "config/text.", 12) == 0)
-            assert_int_equal(cluster_put(c, r.list[i].key, NULL, &e), 0);
-    CLEANUP_TEXT struct text is = {0};
-    assert_int_equal(cluster_revision_text(c, "nodes", &is, &e), -EILSEQ);
-    assert_int_equal(cluster_put(c, "config/head", NULL, &e), 0);
-    assert_int_equal(cluster_revision(c)->number, 0);
-    records_fini(&r);
-    cluster_destroy(c);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,7 +213,6 @@ int main(void)
         cmocka_unit_test(test_a_large_text_takes_several_commits),
         cmocka_unit_test(test_an_unfinished_revision_is_finished_or_removed),
         cmocka_unit_test(test_what_is_left_is_removed_without_a_change),
-        cmocka_unit_test(test_damaged_records_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

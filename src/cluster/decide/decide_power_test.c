@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A person's power command: what it comes to, what refuses it, and how its record takes its end. */
 #include "cluster/decide/decide.h"
-
 #include "cluster/fixture_test.h"
 
 #include <errno.h>
@@ -117,21 +115,6 @@ static void test_what_is_no_command_of_it(void **state)
     assert_false(stands(w));
 }
 
-static void test_records_are_read_strictly(void **state)
-{
-    static const char *const bad[] = {
-        "{'id':'1','run':'power.off','by':'ann','why':'x','force':false,'deadline':'9'}",
-        "{'id':'','run':'power.off','by':'ann','why':'x','force':false,'deadline':'9','done':null}",
-        "{'id':'1','run':'power.off','by':'ann','why':'x','force':1,'deadline':'9','done':null}",
-        "{'id':'1','run':'power.off','why':'x','force':false,'deadline':'9','done':null}",
-        ("{'id':'1','run':'power.off','by':'ann','why':'x','force':false,'deadline':'9','done':{'state':'"
-         "gone'"
-         "}}")};
-    struct world *w = *state;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_int_equal(cluster_put(w->c, "effect/power.lx01", quoted(bad[i]), NULL), -EILSEQ);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -144,7 +127,6 @@ int main(void)
         TEST(test_what_has_begun_is_not_disturbed),
         TEST(test_the_switch_stops_it),
         TEST(test_what_is_no_command_of_it),
-        TEST(test_records_are_read_strictly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,22 +6,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
-
-static int setup(void **state)
-{
-    *state = world_conform();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_destroy(*state);
-    return 0;
-}
 
 #define DRIFT(nodes, f, id) world_found(w, COMMAND_DRIFT, nodes, f, id)
 /* After more than an hour: the drift leaves no record of itself (record/record_flap_test.c). */
@@ -32,43 +18,6 @@ static int teardown(void **state)
 #define APPROVE(nodes) world_ask(w, COMMAND_APPROVE, "ann", nodes, NULL, NULL)
 #define ACCEPT(node) world_ask(w, COMMAND_BASELINE_ACCEPT, "root", node, NULL, NULL)
 #define START(nodes, set) world_ask(w, COMMAND_ROLLOUT_START, "root", nodes, set, NULL)
-
-/* --- classes --------------------------------------------------------------------------------- */
-
-static const char *class_of(const struct world *w, const char *node)
-{
-    return cluster_classes(w->c)->list[cluster_find(w->c, node)->class].name;
-}
-
-static void test_classes_follow_the_configuration_and_edits(void **state)
-{
-    struct world *w = *state;
-    CLEANUP_TEXT struct text changes = {0};
-    assert_string_equal(class_of(w, "lx01"), "gpu");
-    assert_string_equal(class_of(w, "lx06"), "default");
-    world_configure(w, "lx[01-06] CPUs=2; class fat CPUs=64; class gpu Nodes=lx01", &changes);
-    assert_string_equal(changes.s, "node lx05 Sensitive \"yes\" -> \"\"\n"
-                                   "node lx[02-04] class \"gpu\" -> \"default\"\n");
-    assert_string_equal(class_of(w, "lx01"), "gpu");
-    assert_string_equal(class_of(w, "lx02"), "default");
-    world_do(w, COMMAND_SET, "root", "lx02", "{\"CPUs\":\"64\"}", NULL);
-    assert_string_equal(class_of(w, "lx02"), "fat");
-    world_do(w, COMMAND_SET, "root", "lx02", "{\"CPUs\":null}", NULL);
-    assert_string_equal(class_of(w, "lx02"), "default");
-    assert_string_equal(cluster_classes(w->c)->list[cluster_meet(w->c, "stray")->class].name, "default");
-}
-
-static void test_without_a_roster_there_is_the_default_class(void **state)
-{
-    struct cluster *c = cluster_create();
-    assert_int_equal(cluster_classes(c)->n, 1);
-    assert_string_equal(cluster_classes(c)->list[0].name, "default");
-    assert_int_equal(cluster_meet(c, "stray")->class, 0);
-    assert_int_equal(cluster_put(c, "drift/lx01", NULL, NULL), 0);
-    cluster_destroy(c);
-}
-
-/* --- records --------------------------------------------------------------------------------- */
 
 static void everything(struct world *w)
 {
@@ -224,13 +173,11 @@ static void test_a_list_that_lies_is_refused_even_when_known(void **state)
         cluster_put(w->c, key, "{\"components\":{\"nic.count\":\"2\",\"kernel.release\":\"6.1\"}}", &e), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_conform_setup, world_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_classes_follow_the_configuration_and_edits),
-        TEST(test_without_a_roster_there_is_the_default_class),
         TEST(test_same_records_same_digest),
         TEST(test_each_record_is_in_the_digest),
         TEST(test_nothing_is_left_when_all_is_over),

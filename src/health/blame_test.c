@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "health/blame.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void test_only_what_is_the_nodes_own_counts(void **state)
+{
+    assert_int_equal(BLAME_NODE, 0); /* what nothing is known of */
+    assert_true(blame_counts(BLAME_NODE));
+    assert_false(blame_counts(BLAME_PROGRAM));
+    assert_false(blame_counts(BLAME_OUTSIDE));
+    assert_string_equal(blame_name(BLAME_PROGRAM), "program");
+    assert_string_equal(blame_what(BLAME_PROGRAM), "a user's program, on a healthy node");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_what_is_the_nodes_own_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
