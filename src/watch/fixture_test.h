@@ -40,15 +40,6 @@ struct class_lines {
 struct world *world_create(size_t n);
 void world_destroy(struct world *x);
 
-/* A world whose nodes run checks. */
-struct clinic {
-    struct world *x;
-    struct checks checks;
-};
-/* Records as in a file; the policy but for its checks. */
-struct clinic *clinic_create(size_t n, const char *checks, const struct health_policy *policy);
-void clinic_destroy(struct clinic *d);
-
 /* Classes as a file would say them, and a list of sensitive nodes ("" for none). */
 void world_configure(struct world *x, const struct class_lines *classes, size_t n, const char *sensitive);
 /* Another controller on the same state: nobody is in a session. */
@@ -90,6 +81,10 @@ void world_says_nothing(struct world *x);               /* nothing was logged si
 void world_said(struct world *x, const char *expected); /* exactly these lines, without their times, since */
 /* "conformant", "drifted", "unknown"; and why not. */
 void world_stands(struct world *x, int i, const char *conformance, const char *why);
+const struct cohort *world_cohort(const struct world *x, int i); /* NULL: it is in none */
+struct place_row world_row(const struct world *x, int i);
+/* What this node is becomes the baseline of its class; the log is empty then. */
+void world_accept(struct world *x, const char *node);
 const struct drift *world_drift(const struct world *x, int i); /* NULL without */
 bool world_held(const struct world *x, int i, enum claim_kind kind);
 
