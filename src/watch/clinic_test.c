@@ -28,6 +28,8 @@ struct clinic *clinic_create(size_t n, const char *checks, const struct health_p
     d->x = world_create(n);
     d->x->policy.health = *policy;
     d->x->policy.health.checks = &d->checks;
+    d->x->policy.health.remedies = &d->remedies;
+    d->x->policy.health.meanings = d->meanings = meanings_read(NULL, NULL);
     watch_set_policy(d->x->w, &d->x->policy);
     return d;
 }
@@ -36,6 +38,8 @@ void clinic_destroy(struct clinic *d)
 {
     world_destroy(d->x);
     checks_fini(&d->checks);
+    remedies_fini(&d->remedies);
+    meanings_destroy(d->meanings);
     free(d);
 }
 
@@ -49,6 +53,7 @@ struct clinic *clinic_open(size_t n)
                                          .group = span_s(180),
                                          .fresh = span_s(120),
                                          .override = span_s(4 * 3600),
+                                         .cost = {1000, 200, 240000, 100, 0},
                                          .limits.remedies_a_week = 5};
     return clinic_create(n, CHECKS, &policy);
 }
@@ -60,6 +65,15 @@ void clinic_take_checks(struct clinic *d, const char *checks)
     d->checks = fresh;
     watch_set_policy(d->x->w, &d->x->policy);
     checks_fini(&old);
+}
+
+void clinic_take_remedies(struct clinic *d, const char *remedies)
+{
+    struct err e;
+    remedies_fini(&d->remedies);
+    if (remedies_parse("remedies", remedies, strlen(remedies), &d->remedies, &e) < 0)
+        fail_msg("%s", e.msg);
+    watch_set_policy(d->x->w, &d->x->policy);
 }
 
 int clinic_tell(struct clinic *d, int i, const char *boot, bool full, const char *checks, bool *want,

@@ -8,7 +8,9 @@
 struct clinic {
     struct world *x;
     struct checks checks;
-    const char *list; /* the hash of the list of checks by which the nodes say it; "00" at first */
+    struct remedies remedies;
+    struct meanings *meanings; /* of the kernel's lines, as they are by default */
+    const char *list;          /* the hash of the list of checks by which the nodes say it; "00" at first */
 };
 /* Records as in a file; the policy but for its checks. */
 struct clinic *clinic_create(size_t n, const char *checks, const struct health_policy *policy);
@@ -17,6 +19,8 @@ struct clinic *clinic_create(size_t n, const char *checks, const struct health_p
 struct clinic *clinic_open(size_t n);
 void clinic_destroy(struct clinic *d);
 void clinic_take_checks(struct clinic *d, const char *checks); /* instead of those */
+
+void clinic_take_remedies(struct clinic *d, const char *remedies);
 
 /* What space and mounts say when both are well; and when space is full. */
 extern const char CLINIC_WELL[], CLINIC_ILL[];
