@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "watch/beats_test.h"
+#include "watch/fixture_test.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -93,8 +94,8 @@ static void test_a_bad_boot_id(void **state)
  * when all were looked at. */
 static void test_a_sweep_is_made_of_steps(void **state)
 {
-    enum { NODES = 100000, NODES_A_STEP = 100 };
-    struct beats *x = beats_create(NODES);
+    enum { ALL = 100000, NODES_A_STEP = 100 };
+    struct beats *x = beats_create(ALL);
     beats_come(x, 100);
     size_t steps = 0;
     for (int i = 0; i < WATCH_SLICES; i++) {
@@ -105,7 +106,7 @@ static void test_a_sweep_is_made_of_steps(void **state)
             steps++;
     }
     assert_string_equal(beats_said(x), "1: node.admitted lx[01-99,100]\n");
-    assert_in_range(steps, NODES / NODES_A_STEP, NODES / NODES_A_STEP + 50);
+    assert_in_range(steps, ALL / NODES_A_STEP, ALL / NODES_A_STEP + 50);
     beats_destroy(x);
 }
 
@@ -125,6 +126,28 @@ static void test_a_sweep_waits_for_its_steps(void **state)
     beats_destroy(x);
 }
 
+/* For people only, and until the node reports itself. */
+static void test_what_a_controller_before_knew_is_shown_until_the_node_reports(void **state)
+{
+    struct world *x = world_create(1);
+    struct member *m = world_node(x, 1);
+    world_lead_anew(x);
+    assert_int_equal(watch_contact(x->w, m).ns, 0);
+    assert_null(watch_report(x->w, m)->json);
+    watch_remember(x->w, m, (struct wall){7});
+    CLEANUP_JSON json_t *inventory = json_pack("{s:i}", "CPUs", 9);
+    watch_remember_report(x->w, m, inventory);
+    assert_int_equal(watch_contact(x->w, m).ns, 7);
+    assert_non_null(strstr(watch_report(x->w, m)->json, "\"CPUs\":9"));
+    watch_remember_report(x->w, m, inventory); /* the same again */
+    world_open(x, 1, 1);
+    assert_true(watch_contact(x->w, m).ns > 7);
+    assert_non_null(strstr(watch_report(x->w, m)->json, "\"CPUs\":4"));
+    watch_remember_report(x->w, m, inventory); /* it comes too late */
+    assert_non_null(strstr(watch_report(x->w, m)->json, "\"CPUs\":4"));
+    world_destroy(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_a_bad_boot_id),
         cmocka_unit_test(test_a_sweep_is_made_of_steps),
         cmocka_unit_test(test_a_sweep_waits_for_its_steps),
+        cmocka_unit_test(test_what_a_controller_before_knew_is_shown_until_the_node_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
