@@ -126,6 +126,70 @@ static void test_each_check_is_told_with_why_nothing_is_known(void **state)
     clinic_destroy(d);
 }
 
+static void test_which_incidents_drain_a_node(void **state)
+{
+    struct clinic *d = clinic_open(2);
+    const struct member *m = world_node(d->x, 1);
+    const struct wall now = {span_s(10000).ns};
+    d->x->policy.health.degraded_for = span_s(3600);
+    watch_set_policy(d->x->w, &d->x->policy);
+    const struct {
+        enum result severity;
+        int64_t since_s, closed_s;
+        bool observe, drains;
+    } cases[] = {{RESULT_WARN, 0, 0, false, false},        {RESULT_FATAL, 10000, 0, false, true},
+                 {RESULT_FATAL, 10000, 0, true, false},    {RESULT_LOST, 10000, 0, false, true},
+                 {RESULT_DEGRADED, 6400, 0, false, true},  {RESULT_DEGRADED, 6401, 0, false, false},
+                 {RESULT_DEGRADED, 0, 3599, false, false}, {RESULT_DEGRADED, 1, 3601, false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct incident one = {.severity = cases[i].severity,
+                                     .since = {span_s(cases[i].since_s).ns},
+                                     .closed = {span_s(cases[i].closed_s).ns},
+                                     .observe = cases[i].observe};
+        if (watch_incident_drains(d->x->w, m, &one, now) != cases[i].drains)
+            fail_msg("case %zu", i);
+    }
+    const struct incident fatal = {.severity = RESULT_FATAL};
+    assert_int_equal(world_command(d->x, COMMAND_SET, "lx01", "{\"Remediate\":\"no\"}"), 0);
+    assert_false(watch_incident_drains(d->x->w, m, &fatal, now));
+    assert_true(watch_incident_drains(d->x->w, world_node(d->x, 2), &fatal, now));
+    d->x->policy.health.degraded_for = span_s(0);
+    watch_set_policy(d->x->w, &d->x->policy);
+    const struct incident degraded = {.severity = RESULT_DEGRADED};
+    assert_false(watch_incident_drains(d->x->w, world_node(d->x, 2), &degraded, now));
+    clinic_destroy(d);
+}
+
+static void note_result(void *arg, const struct check *k, enum result r)
+{
+    text_printf(arg, "%s %s; ", k->name, result_name(r));
+}
+
+static void test_results_are_those_of_the_checks_that_the_node_runs(void **state)
+{
+    struct clinic *d = clinic_open(2);
+    CLEANUP_TEXT struct text t = {0};
+    clinic_take_checks(d, "Check=space Probe=fs.space Path=/ Every=60s\n"
+                          "Check=mounts Probe=fs.mounted Path=/scratch Every=60s Nodes=lx02\n");
+    clinic_tells(d, 1, true, CLINIC_ILL);
+    watch_each_result(d->x->w, world_now(d->x), world_node(d->x, 1), note_result, &t);
+    watch_each_result(d->x->w, world_now(d->x), world_node(d->x, 2), note_result, &t);
+    assert_string_equal(t.s, "space fatal; space unknown; mounts unknown; ");
+    clinic_destroy(d);
+}
+
+static void test_of_very_many_missing_checks_eight_are_named(void **state)
+{
+    struct clinic *d = clinic_open(1);
+    CLEANUP_TEXT struct text checks = {0}, why = {0};
+    for (int i = 1; i <= 10; i++)
+        text_printf(&checks, "Check=c%d Probe=fs.space Path=/%d Every=60s\n", i, i);
+    clinic_take_checks(d, checks.s);
+    assert_false(watch_provisioned(d->x->w, world_now(d->x), world_node(d->x, 1), &why));
+    assert_non_null(strstr(why.s, "c8 has said nothing, 2 more"));
+    clinic_destroy(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +198,9 @@ int main(void)
         cmocka_unit_test(test_who_is_out_of_date_is_to_tell_again_now_and_then),
         cmocka_unit_test(test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once),
         cmocka_unit_test(test_each_check_is_told_with_why_nothing_is_known),
+        cmocka_unit_test(test_which_incidents_drain_a_node),
+        cmocka_unit_test(test_results_are_those_of_the_checks_that_the_node_runs),
+        cmocka_unit_test(test_of_very_many_missing_checks_eight_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
