@@ -190,6 +190,26 @@ static void test_of_very_many_missing_checks_eight_are_named(void **state)
     clinic_destroy(d);
 }
 
+/* One that a node runs alone waits for nobody. */
+static void test_a_check_of_an_examination_says_whether_it_waits_for_partners(void **state)
+{
+    struct clinic *d = clinic_open(20);
+    CLEANUP_TEXT struct text t = {0};
+    clinic_take_checks(d, "Check=space Probe=fs.space Path=/ Every=60s\n"
+                          "Check=stress Probe=plugin Run=/bin/true When=extensive\n"
+                          "Check=pair Probe=plugin Run=/bin/true When=extensive Group=2\n");
+    clinic_tells(d, 1, true, CLINIC_ILL);
+    watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), say_check, &t);
+    assert_null(strstr(t.s, "idle nodes")); /* it is not examined yet */
+    world_run(d->x, 2);
+    assert_int_equal(member_repair(world_node(d->x, 1))->step, STEP_EXAMINE);
+    text_clear(&t);
+    watch_each_check(d->x->w, world_now(d->x), world_node(d->x, 1), say_check, &t);
+    assert_non_null(strstr(t.s, "stress unknown: it has said nothing on this boot\n"
+                                "pair unknown: it waits for idle nodes to run it with\n"));
+    clinic_destroy(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +221,7 @@ int main(void)
         cmocka_unit_test(test_which_incidents_drain_a_node),
         cmocka_unit_test(test_results_are_those_of_the_checks_that_the_node_runs),
         cmocka_unit_test(test_of_very_many_missing_checks_eight_are_named),
+        cmocka_unit_test(test_a_check_of_an_examination_says_whether_it_waits_for_partners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
