@@ -159,7 +159,7 @@ static void test_a_fettle_exec_that_does_not_answer_is_told(void **state)
 {
     struct world *w = *state;
     check(w, "/nowhere/exec.sock");
-    assert_string_equal(w->out.s, "what needs root: fettle-exec does not hear at /nowhere/exec.sock: "
+    assert_string_equal(w->out.s, "the part that needs root: fettle-exec does not hear at /nowhere/exec.sock: "
                                   "No such file or directory\n");
 }
 

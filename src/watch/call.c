@@ -13,6 +13,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ enum { ADMITTED_AT_ONCE = 500, ADMISSIONS_A_TICK = 2 };
 
 void call_add(struct watch *w, enum call call, const struct member *m)
 {
+    assert((size_t)call < CALL_KINDS);
     called_add(&w->calls->found[call], m);
 }
 

@@ -290,24 +290,6 @@ void world_destroy(struct world *x)
     free(x);
 }
 
-struct clinic *clinic_create(size_t n, const char *checks, const struct health_policy *policy)
-{
-    struct clinic *d = mem_alloc(sizeof *d);
-    assert_int_equal(checks_parse("checks", checks, strlen(checks), &d->checks, NULL), 0);
-    d->x = world_create(n);
-    d->x->policy.health = *policy;
-    d->x->policy.health.checks = &d->checks;
-    watch_set_policy(d->x->w, &d->x->policy);
-    return d;
-}
-
-void clinic_destroy(struct clinic *d)
-{
-    world_destroy(d->x);
-    checks_fini(&d->checks);
-    free(d);
-}
-
 /* --- what the nodes do ----------------------------------------------------------------------- */
 
 static void beat(struct world *x, int i)
@@ -523,6 +505,25 @@ void world_stands(struct world *x, int i, const char *conformance, const char *w
     watch_standing(x->w, world_now(x), world_node(x, i), &s, &t);
     assert_string_equal(conformance_name(s.conformance), conformance);
     assert_string_equal(t.s ? t.s : "", why);
+}
+
+void world_accept(struct world *x, const char *node)
+{
+    world_run(x, 2);
+    assert_int_equal(world_command(x, COMMAND_BASELINE_ACCEPT, node, NULL), 0);
+    world_run(x, 2);
+    text_clear(&x->log);
+}
+
+const struct cohort *world_cohort(const struct world *x, int i)
+{
+    return cohorts_of(watch_cohorts(x->w), world_node(x, i)->id);
+}
+
+struct place_row world_row(const struct world *x, int i)
+{
+    size_t n;
+    return watch_rows(x->w, &n)[world_node(x, i)->id];
 }
 
 const struct drift *world_drift(const struct world *x, int i)

@@ -40,16 +40,7 @@ struct class_lines {
 struct world *world_create(size_t n);
 void world_destroy(struct world *x);
 
-/* A world whose nodes run checks. */
-struct clinic {
-    struct world *x;
-    struct checks checks;
-};
-/* Records as in a file. The policy's own checks are replaced by them. */
-struct clinic *clinic_create(size_t n, const char *checks, const struct health_policy *policy);
-void clinic_destroy(struct clinic *d);
-
-/* Classes as a file would name them, and a list of sensitive nodes ("" for none). */
+/* Classes as a file would say them, and a list of sensitive nodes ("" for none). */
 void world_configure(struct world *x, const struct class_lines *classes, size_t n, const char *sensitive);
 /* Another controller takes over the same state. No node has a session. */
 void world_lead_anew(struct world *x);
@@ -92,7 +83,11 @@ void world_said(
     const char *expected); /* asserts that exactly these lines, without their times, were logged since */
 /* Asserts "conformant", "drifted" or "unknown", and the reason when it is unknown. */
 void world_stands(struct world *x, int i, const char *conformance, const char *why);
-const struct drift *world_drift(const struct world *x, int i); /* or NULL */
+const struct cohort *world_cohort(const struct world *x, int i); /* NULL: it is in none */
+struct place_row world_row(const struct world *x, int i);
+/* What this node is becomes the baseline of its class; the log is empty then. */
+void world_accept(struct world *x, const char *node);
+const struct drift *world_drift(const struct world *x, int i); /* NULL without */
 bool world_held(const struct world *x, int i, enum claim_kind kind);
 
 #endif

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Whole repairs in virtual time, as files: test/data/watch/NAME.trace has what happens in lines that begin
- * with "> ", and after each what the watch says. The records are decided and put by the real cluster. Run
- * with FETTLE_GOLDEN=write to write anew what is said.
- */
+#include "watch/trace_test.h"
 #include "watch/fixture_test.h"
 
 #include <errno.h>
@@ -552,12 +548,12 @@ static void finish(struct trace *t)
     text_fini(&t->out);
 }
 
-static void walk(void **state)
+void trace_walk(const char *name)
 {
     CLEANUP_TEXT struct text path = {0}, file = {0}, copy = {0};
     struct trace *t = mem_alloc(sizeof *t);
     t->meanings = meanings_read(NULL, NULL);
-    text_printf(&path, "%s/%s.trace", TEST_DATA, (const char *)*state);
+    text_printf(&path, "%s/%s.trace", TEST_DATA, name);
     read_file(path.s, &file);
     text_add(&copy, file.s);
     for (char *save, *line = strtok_r(copy.s, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -582,18 +578,4 @@ static void walk(void **state)
     finish(t);
     free(t);
     assert_true(write || same);
-}
-
-int main(void)
-{
-    static const char *const names[] = {
-#define TRACE(name) #name,
-#include "watch/trace_test.tbl"
-#undef TRACE
-    };
-    enum { N = sizeof names / sizeof names[0] };
-    struct CMUnitTest tests[N];
-    for (size_t i = 0; i < N; i++)
-        tests[i] = (struct CMUnitTest){names[i], walk, NULL, NULL, (void *)(uintptr_t)names[i]};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,14 @@ const char FATAL[] = "{\"result\":\"fatal\",\"text\":\"slow\",\"findings\":[{\"r
            ILL[] = "[{\"check\":\"space\",\"result\":\"fatal\",\"age_ms\":0,"
                    "\"findings\":[{\"result\":\"fatal\",\"text\":\"full\"}]}]";
 
+const char BURN[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
+                    "Check=burn Probe=plugin Run=/bin/true When=scheduled Every=1h Deadline=60s\n";
+
+const char PAIR[] = "Check=pair Probe=plugin Run=/bin/true When=scheduled Group=2 Every=1h Deadline=60s\n";
+
+const char EXAM[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
+                    "Check=pair Probe=plugin Run=/bin/true When=extensive Group=2 Deadline=60s\n";
+
 void ward_take_checks(struct ward *d, const char *checks)
 {
     struct checks fresh, old = d->checks;
@@ -175,4 +183,33 @@ const struct incident *ward_incident(struct ward *d, int i)
 const struct repair *ward_repair(struct ward *d, int i)
 {
     return member_repair(world_node(d->x, i));
+}
+
+struct ward *ward_examine(size_t n)
+{
+    struct ward *d = ward_create(n, EXAM);
+    d->says[1] = ILL;
+    ward_tell(d, 1, ILL);
+    return d;
+}
+
+void ward_wait_step(struct ward *d, int i, enum step step)
+{
+    for (int t = 0; t < 30 && (!ward_repair(d, i) || ward_repair(d, i)->step != step); t++)
+        ward_run(d, 1);
+    assert_int_equal(ward_repair(d, i)->step, step);
+}
+
+void ward_begin(struct ward *d, int i)
+{
+    d->hangs[i] = true;
+    ward_run(d, 5);
+    assert_true(ward_held(d, i) && d->ran[i] == 1);
+}
+
+void ward_assert_free(struct ward *d)
+{
+    assert_int_equal(ward_count_held(d), 0);
+    for (int i = 1; i <= (int)d->x->n; i++)
+        assert_true(!member_trial(world_node(d->x, i)) || !*member_trial(world_node(d->x, i))->claim);
 }

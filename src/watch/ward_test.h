@@ -25,22 +25,33 @@ struct ward {
 
 /* What a node says about the check that it was told to run, and about its other checks. */
 extern const char FATAL[], WELL[], ILL[];
+/* Records of checks: one that each idle node runs alone once an hour; one that two run together; and one that
+ * two run together where one of them is examined. */
+extern const char BURN[], PAIR[], EXAM[];
 
 /* Makes n idle and healthy nodes that run these checks (text as in a file). All may be held at once. */
 struct ward *ward_create(size_t n, const char *checks);
 void ward_destroy(struct ward *d);
 void ward_take_checks(struct ward *d, const char *checks); /* replaces the checks */
 
-/* Sends the results of a node's checks; all nodes send `checks`. */
+/* n nodes that run EXAM; lx01 is ill of something else, and in the extensive stage. */
+struct ward *ward_examine(size_t n);
+
+/* What its checks say comes from a node; what they are to say, from all. */
 void ward_tell(struct ward *d, int i, const char *checks);
 void ward_all_well(struct ward *d);
 /* Lets time pass; the nodes run what they are told to run. */
 void ward_run(struct ward *d, int seconds);
+/* Until the node's repair is at this step. */
+void ward_wait_step(struct ward *d, int i, enum step step);
+/* A trial begins on the node, which does not answer. */
+void ward_begin(struct ward *d, int i);
 
 bool ward_held(struct ward *d, int i); /* for a trial */
 unsigned ward_count_held(struct ward *d);
-const struct tried *ward_last(struct ward *d, int i, const char *check); /* NULL: the node never ran it */
-const struct incident *ward_incident(struct ward *d, int i);             /* the first open one; or NULL */
-const struct repair *ward_repair(struct ward *d, int i);                 /* or NULL */
+void ward_assert_free(struct ward *d); /* nobody is held for anything, and nothing is left of it */
+const struct tried *ward_last(struct ward *d, int i, const char *check); /* NULL: it never ran */
+const struct incident *ward_incident(struct ward *d, int i);             /* the first that is open; NULL */
+const struct repair *ward_repair(struct ward *d, int i);                 /* NULL without */
 
 #endif

@@ -30,6 +30,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -374,6 +375,7 @@ void watch_tick(struct watch *w, struct mono now, struct wall wall)
 
 bool watch_step(struct watch *w, size_t nodes)
 {
+    assert(nodes > 0 && "a step looks at some node");
     struct mono now = watch_awake(w, w->last_tick);
     nodes -= silence_step(w, now, nodes);
     nodes -= health_step(w, now, nodes);

@@ -11,6 +11,7 @@
 #include "watch/view/alarm.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ void budget_patient(struct watch *w, const struct member *m)
 
 static void budget_of(const struct watch *w, enum scope s, unsigned number, struct budget *b)
 {
+    assert((size_t)s < SCOPES);
     unsigned out = 0;
     for (size_t i = 0; i < w->budgets->n_patients; i++) {
         const struct member *m = cluster_by_id(w->cluster, w->budgets->patients[i]);

@@ -21,6 +21,7 @@
 #include "watch/view/observed.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ struct kind *kind_ref(struct kind *k)
 
 void kind_unref(struct watch *w, struct kind *k)
 {
+    assert(!k || k->users > 0);
     if (!k || --k->users > 0)
         return;
     HASH_DEL(w->conformity->kinds, k);

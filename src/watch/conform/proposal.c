@@ -163,6 +163,7 @@ void groups_create(struct watch *w, const struct group_rules *rules)
 
 void groups_add(struct watch *w, struct mono now, enum command_kind kind, const struct member *m)
 {
+    assert(w->proposals->rules && "groups_create comes first");
     const struct group_key key = key_of(w, now, kind, m);
     bool news = w->proposals->rules->is_news(w, now, m, kind);
     struct group *g;
@@ -258,6 +259,7 @@ static void propose_group(struct watch *w, struct mono now, const struct group *
     CLEANUP_FREE struct boot_id *boots = mem_alloc((g->n + 1) * sizeof *boots);
     struct command cmd = g->cmd;
     proposal_confirm(w, now, g, &nodes, boots);
+    assert(nodes.n <= g->n && "boots has room for each node");
     if (!nodes.n)
         return;
     cmd.nodes = &nodes;

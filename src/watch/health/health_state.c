@@ -12,6 +12,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ size_t health_states_count(const struct watch *w)
 
 struct health_state *health_states_by_id(const struct watch *w, size_t id)
 {
+    assert(id < w->health_states->n);
     return w->health_states->of[id];
 }
 
@@ -34,6 +36,7 @@ size_t check_count(const struct watch *w)
 
 const struct check *check_at(const struct watch *w, size_t i)
 {
+    assert(w->policy.health.checks && i < w->policy.health.checks->n);
     return &w->policy.health.checks->list[i];
 }
 
@@ -52,6 +55,7 @@ uint32_t check_generation(const struct watch *w)
 
 const struct check_rule *check_rule_of(const struct watch *w, size_t i)
 {
+    assert(i < w->health_states->n_checks);
     return &w->health_states->rules[i];
 }
 
@@ -153,6 +157,7 @@ void saying_remove(struct health_state *v, size_t i)
 
 void said_forget(struct health_state *v, size_t i)
 {
+    assert(v->said && "its checks are assigned");
     v->said[i] &= SAID_ASSIGNED;
     saying_remove(v, i);
 }

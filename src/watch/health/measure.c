@@ -11,6 +11,7 @@
 #include "watch/view/facts.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,7 @@ static void measure_note(struct watch *w, struct mono now, const struct member *
     struct floor_node *node = news ? news_node(news, m->name) : NULL;
     if (!node)
         return;
+    assert(n <= FLOOR_MEASURES_MAX);
     node->n = 0;
     for (size_t i = 0; i < n; i++) {
         char what[FLOOR_WHAT_BYTES_MAX + 1];

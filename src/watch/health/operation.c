@@ -7,6 +7,7 @@
 #include "watch/view/facts.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ void operation_propose(struct watch *w, struct mono now, const struct member *m,
                        const char *of, struct span deadline)
 {
     const struct repair *r = member_treated(m);
+    assert(r && deadline.ns > 0 && "an operation is a repair's");
     struct command cmd = {
         .kind = COMMAND_OPERATE,
         .operate = {.step = r->step, .run = run, .deadline_s = (uint64_t)(deadline.ns / span_s(1).ns + 1)}};
@@ -50,6 +52,7 @@ void operation_propose(struct watch *w, struct mono now, const struct member *m,
 void operation_end(struct watch *w, struct mono now, const struct member *m, const struct operation *o,
                    enum operation_state state, const char *text)
 {
+    assert(o->id && operation_has_ended(state));
     CLEANUP_TEXT struct text key = {0};
     text_printf(&key, OPERATE_KEY "%s", m->name);
     CLEANUP_JSON json_t *done =
@@ -60,6 +63,7 @@ void operation_end(struct watch *w, struct mono now, const struct member *m, con
 
 bool operation_overdue(struct watch *w, struct mono now, const struct member *m, const struct operation *o)
 {
+    assert(o->id);
     struct health_state *v = health_state_of(w, m);
     if (strcmp(v->operation, o->id) != 0) {
         int64_t left = o->deadline.ns - w->wall.ns;

@@ -4,6 +4,7 @@
 #include "watch/health/health_state_inside.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ void heard_keep(const struct verdict *v, struct heard *h)
 /* Takes over the result of one check. */
 void heard_believe(struct watch *w, struct mono now, struct health_state *v, struct heard *h)
 {
+    assert(v->said && h->place < check_count(w));
     const struct saying *was = saying_find(v, h->place);
     uint8_t said = (uint8_t)(h->result + 1);
     int64_t ds = mono_sub(now, w->created).ns / span_ms(100).ns - h->age_ms / 100;

@@ -18,6 +18,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ static bool held_applies(const struct watch *w, const struct member *m, enum els
 
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is)
 {
+    assert((size_t)is->where < ELSEWHERES);
     struct held_read *r = &watch_of(w, m)->elsewhere[is->where];
     bool was_held = r->is.state == ELSEWHERE_HELD;
     r->at = now;
@@ -68,6 +70,7 @@ static int say_person(const struct member *m, struct err *e)
         const struct claim *claim = m->claims[i].claim;
         of = claim->kind == CLAIM_DRAIN || claim->kind == CLAIM_DOWN ? claim : NULL;
     }
+    assert(of && "asked of a node that a person holds");
     return err_set(e, -EAGAIN, "a person holds it: %s by %s: %s", claim_kind_name(of->kind), of->owner,
                    of->reason);
 }

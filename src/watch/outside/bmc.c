@@ -19,6 +19,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,7 @@ bool bmc_answered(struct watch *w, struct mono now, struct member *m, const stru
     struct bmc_asking *b = asking_of(w, m);
     if (!b->asked)
         return false;
+    assert(w->bmcs->asked > 0);
     b->asked = false;
     w->bmcs->asked--;
     if (is->answered || is->none)
@@ -214,6 +216,7 @@ bool bmc_answered(struct watch *w, struct mono now, struct member *m, const stru
 static void noted_drop(struct watch *w, size_t n)
 {
     struct bmcs *all = w->bmcs;
+    assert(n <= all->n_news);
     for (size_t i = 0; i < n; i++)
         components_fini(&all->news[i].told);
     all->n_news -= n;

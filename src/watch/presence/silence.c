@@ -20,6 +20,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ static void silence_unplan(struct watch *w, uint32_t id)
     struct due *d = &w->silence->due[id];
     if (d->tick == DUE_NONE)
         return;
+    assert((d->prev == NOBODY) == (w->silence->wheel[d->tick % DUE_TICKS] == id));
     *(d->prev == NOBODY ? &w->silence->wheel[d->tick % DUE_TICKS] : &w->silence->due[d->prev].next) = d->next;
     if (d->next != NOBODY)
         w->silence->due[d->next].prev = d->prev;
@@ -74,6 +76,8 @@ static void silence_plan(struct watch *w, uint32_t id, int64_t tick)
 {
     struct due *d = &w->silence->due[id];
     uint32_t *first = &w->silence->wheel[tick % DUE_TICKS];
+    assert(d->tick == DUE_NONE && "a member waits in one place of the wheel");
+    assert(tick > w->silence->ticked && tick < w->silence->ticked + DUE_TICKS);
     d->tick = tick;
     d->prev = NOBODY;
     d->next = *first;
@@ -134,6 +138,7 @@ static void silence_count(struct watch *w, struct due *d, bool watched, bool qui
     w->silence->quiet += (size_t)quiet - (size_t)d->quiet;
     d->watched = watched;
     d->quiet = quiet;
+    assert(w->silence->quiet <= w->silence->watched);
 }
 
 /* Plans the next look at m. When m is due already, that is `again` ticks from now. */

@@ -3,6 +3,7 @@
  * The step examine: which check comes next, what was answered counts once, and a successor of the controller
  * runs no check again that came to an answer. Partners are tested in trial/partner_test.c.
  */
+#include "watch/trace_test.h"
 #include "watch/ward_test.h"
 
 #include "node/operation.h"
@@ -206,9 +207,21 @@ static void test_the_next_examination_begins_with_nothing(void **state)
     ward_destroy(d);
 }
 
+static void test_an_examination_has_its_deadline(void **state)
+{
+    trace_walk("examined");
+}
+
+static void test_a_node_that_does_not_bear_its_examination(void **state)
+{
+    trace_walk("booted");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_examination_has_its_deadline),
+        cmocka_unit_test(test_a_node_that_does_not_bear_its_examination),
         cmocka_unit_test(test_checks_run_one_after_another_and_partners_are_asked_last),
         cmocka_unit_test(test_a_failure_ends_the_examination),
         cmocka_unit_test(test_a_failure_of_a_check_that_is_only_observed_ends_nothing),

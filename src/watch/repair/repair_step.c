@@ -10,6 +10,7 @@
 #include "watch/view/policy.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,6 +106,7 @@ bool turn_has_extensive(const struct turn *t)
 bool turn_to_remedy(const struct turn *t, struct move v, const struct remedy *remedy, const char *why)
 {
     CLEANUP_TEXT struct text dry = {0};
+    assert(remedy);
     bool replaces = strcmp(remedy->run, "replace") == 0;
     if (remedy->dry) {
         text_printf(&dry, "%s would be done (dry run): %s", remedy->name, why);
@@ -157,6 +159,7 @@ bool turn_on_the_way(const struct turn *t, struct move v, const char *why)
 
 void maintenance_say(const struct turn *t, struct text *why)
 {
+    assert(member_maintenance(t->m));
     text_printf(why, "maintenance%s: %s", member_restarts(t->m) ? " by a restart" : "",
                 member_maintenance(t->m)->why);
 }

@@ -10,6 +10,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ struct trial *trial_add(struct watch *w, struct mono now, const char *check, uns
 struct seat *trial_seat(struct watch *w, struct trial *t, const struct member *m)
 {
     t->seats = mem_grow(t->seats, (t->n + 1) * sizeof *t->seats);
+    assert(!health_state_of(w, m)->trial && "a node takes part in one trial at a time");
     struct seat *s = &t->seats[t->n++];
     *s = (struct seat){.member = m->id};
     health_state_of(w, m)->trial = t;
@@ -76,8 +78,10 @@ void trial_drop(struct watch *w, struct trial *t)
     struct trial **at = &w->trials->first;
     for (size_t i = 0; i < t->n; i++)
         seat_leave(w, &t->seats[i]);
-    while (*at != t)
+    while (*at != t) {
+        assert(*at && "the trial is among those under way");
         at = &(*at)->next;
+    }
     *at = t->next;
     trial_free(t);
 }

@@ -3,6 +3,7 @@
 #include "watch/view/alarm.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -15,6 +16,7 @@ static const char *const names[ALARMS] = {
 
 const char *alarm_name(enum alarm_kind kind)
 {
+    assert((size_t)kind < ALARMS);
     return names[kind];
 }
 
@@ -61,6 +63,7 @@ static void text_replace(char **where, const char *with)
 void alarms_raise(struct alarms *s, enum alarm_kind kind, const char *subject, const char *nodes,
                   const char *text, struct wall at)
 {
+    assert(nodes && text && "an alarm has its words");
     struct alarm *a = alarm_get(s, kind, subject);
     if (a) {
         text_replace(&a->nodes, nodes);

@@ -6,6 +6,7 @@
 #include "watch/view/shell.h"
 #include "watch/view/view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -35,6 +36,7 @@ const char *boot_of(const struct watch *w, const struct member *m)
 
 const struct node_class *class_of(const struct watch *w, const struct member *m)
 {
+    assert(m->class < cluster_classes(w->cluster)->n);
     return &cluster_classes(w->cluster)->list[m->class];
 }
 

@@ -14,6 +14,7 @@
 #include "watch/view/policy.h"
 #include "watch/view/shell.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { STOOD_STILL_S = 10 }; /* after so long a standstill, what is known about nodes may be out of date */
@@ -99,6 +100,7 @@ const struct observed *watch_observed(const struct watch *w, const struct member
 struct watch *view_create(struct cluster *c, const struct watch_policy *p, struct mono now,
                           const struct watch_sink *sink, const struct watch_up *up)
 {
+    assert(sink->propose && sink->notice && sink->alarm);
     struct watch *w = mem_alloc(sizeof *w);
     w->cluster = c;
     w->policy = *p;

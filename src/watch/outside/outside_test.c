@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "watch/fixture_test.h"
+#include "watch/clinic_test.h"
 
 #include <errno.h>
 #include <setjmp.h>

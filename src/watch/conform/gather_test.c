@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "watch/fixture_test.h"
+#include "watch/conform/baseline_test.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -11,29 +11,7 @@
 
 #include <cmocka.h>
 
-static const char A[] = "kernel.release=6.1 nic.count=2", B[] = "kernel.release=6.6 nic.count=2",
-                  UNREAD[] = "kernel.release=6.1 nic.count=?denied";
-
-static void accept_baseline(struct world *x, const char *node)
-{
-    world_run(x, 2);
-    assert_int_equal(world_command(x, COMMAND_BASELINE_ACCEPT, node, NULL), 0);
-    world_run(x, 2);
-    text_clear(&x->log);
-}
-
-static const struct cohort *cohort_of(const struct world *x, int i)
-{
-    return cohorts_of(watch_cohorts(x->w), world_node(x, i)->id);
-}
-
-static struct place_row row_of(const struct world *x, int i)
-{
-    size_t n;
-    return watch_rows(x->w, &n)[world_node(x, i)->id];
-}
-
-/* --- equal nodes ----------------------------------------------------------------------------- */
+static const char TWO[] = "kernel.release=6.1 nic.count=2";
 
 static void test_ten_equal_nodes_cost_one_list(void **state)
 {
@@ -41,166 +19,14 @@ static void test_ten_equal_nodes_cost_one_list(void **state)
     world_says(x, 1, 10, A);
     assert_int_equal(x->wants, 1);
     world_run(x, 2);
-    assert_int_equal(cohort_of(x, 1)->n, 10);
-    assert_ptr_equal(cohort_of(x, 10), cohort_of(x, 1));
-    assert_int_equal(row_of(x, 7).cohort, cohort_of(x, 7)->number);
+    assert_int_equal(world_cohort(x, 1)->n, 10);
+    assert_ptr_equal(world_cohort(x, 10), world_cohort(x, 1));
+    assert_int_equal(world_row(x, 7).cohort, world_cohort(x, 7)->number);
     world_says(x, 3, 3, B);
-    assert_int_equal(cohort_of(x, 1)->n, 9);
-    assert_int_equal(cohort_of(x, 3)->n, 1);
+    assert_int_equal(world_cohort(x, 1)->n, 9);
+    assert_int_equal(world_cohort(x, 3)->n, 1);
     world_destroy(x);
 }
-
-static void test_what_is_unknown_equals_nothing(void **state)
-{
-    struct world *x = world_create(3);
-    world_says(x, 1, 2, UNREAD);
-    world_says(x, 3, 3, A);
-    world_run(x, 2);
-    assert_null(cohort_of(x, 1));
-    assert_null(cohort_of(x, 2));
-    accept_baseline(x, "lx03");
-    world_stands(x, 1, "unknown", "nic.count could not be read: denied");
-    assert_true(row_of(x, 1).unproven);
-    assert_false(row_of(x, 1).drifted);
-    world_run(x, 60);
-    world_says_nothing(x);
-    world_destroy(x);
-}
-
-static void test_what_a_class_ignores_makes_no_difference(void **state)
-{
-    struct world *x = world_create(4);
-    const struct class_lines quiet = {"quiet", {{"Nodes", "lx[01-02]"}, {"Ignore", "nic.*"}}};
-    world_configure(x, &quiet, 1, "");
-    world_says(x, 1, 1, A);
-    world_says(x, 2, 2, UNREAD);
-    world_run(x, 2);
-    assert_int_equal(cohort_of(x, 1)->n, 2);
-    accept_baseline(x, "lx01");
-    world_stands(x, 2, "conformant", "");
-    world_destroy(x);
-}
-
-static void test_a_reload_of_classes_judges_everybody_anew(void **state)
-{
-    struct world *x = world_create(3);
-    const struct class_lines quiet = {"quiet", {{"Nodes", "lx[01-03]"}, {"Ignore", "nic.*"}}};
-    const struct class_lines loud = {"quiet", {{"Nodes", "lx[01-03]"}}};
-    world_configure(x, &quiet, 1, "");
-    world_says(x, 1, 1, "kernel.release=6.1 nic.count=2");
-    world_says(x, 3, 3, "kernel.release=6.1 nic.count=2");
-    world_says(x, 2, 2, "kernel.release=6.1 nic.count=3");
-    accept_baseline(x, "lx01");
-    world_stands(x, 2, "conformant", "");
-    assert_int_equal(cohort_of(x, 2)->n, 3);
-    world_configure(x, &loud, 1, "");
-    world_run(x, 2);
-    assert_int_equal(cohort_of(x, 2)->n, 1);
-    world_said(x, "conform.drift lx02: nic.count (major)\n");
-    world_configure(x, NULL, 0, ""); /* the class that has a baseline is gone */
-    world_run(x, 2);
-    world_says_nothing(x);
-    world_stands(x, 1, "unknown",
-                 "its class \"default\" has no baseline; 2 of 3 nodes are as lx01 is "
-                 "(baseline accept lx01)");
-    world_stands(x, 2, "drifted",
-                 "it was drifted (nic.count), and it is not proven that it is right again: "
-                 "its class \"default\" has no baseline; 2 of 3 nodes are as lx01 is "
-                 "(baseline accept lx01)");
-    world_destroy(x);
-}
-
-static void test_a_node_that_changes_its_class_is_judged_by_the_new_one(void **state)
-{
-    struct world *x = world_create(2);
-    const struct class_lines quiet = {"quiet", {{"Sensitive", "yes"}, {"Ignore", "nic.*"}}};
-    world_configure(x, &quiet, 1, "");
-    world_says(x, 1, 1, "kernel.release=6.1 nic.count=2");
-    world_says(x, 2, 2, "kernel.release=6.1 nic.count=3");
-    world_run(x, 2);
-    assert_int_equal(cohort_of(x, 2)->n, 1);
-    assert_int_equal(world_command(x, COMMAND_SET, "lx[01-02]", "{\"Sensitive\":\"yes\"}"), 0);
-    world_run(x, 2);
-    assert_int_equal(cohort_of(x, 2)->n, 2);
-    assert_int_equal(row_of(x, 2).class, 0);
-    world_destroy(x);
-}
-
-/* --- how long a fingerprint counts ------------------------------------------------------------ */
-
-static void test_the_reasons_why_a_node_is_unknown(void **state)
-{
-    struct world *x = world_create(5);
-    world_stands(x, 1, "unknown", "it has not sent its fingerprint since this controller started");
-    world_claims(x, 1, A);
-    world_stands(x, 1, "unknown", "the components of its fingerprint are not known yet");
-    world_says(x, 2, 4, B);
-    world_run(x, 2);
-    world_stands(x, 2, "unknown",
-                 "its class \"default\" has no baseline; 3 of 5 nodes are as lx02 is "
-                 "(baseline accept lx02)");
-    accept_baseline(x, "lx02");
-    world_stands(x, 2, "conformant", "");
-    world_says(x, 3, 3, "kernel.release=6.6 nic.count=?a gpu.*=?b hca.count=?c bios.date=?d");
-    world_stands(
-        x, 3, "unknown",
-        "bios.date could not be read: d; gpu.* could not be read: b; hca.count could not be read: c; "
-        "and 1 more");
-    world_destroy(x);
-}
-
-static void test_a_new_boot_makes_it_unknown(void **state)
-{
-    struct world *x = world_create(3);
-    world_says(x, 1, 3, A);
-    accept_baseline(x, "lx01");
-    watch_close(x->w, world_node(x, 2), world_node(x, 2));
-    world_open(x, 2, 2); /* the same boot */
-    world_stands(x, 2, "conformant", "");
-    world_reboot(x, 2);
-    world_stands(x, 2, "unknown", "its fingerprint has not been read since its last boot");
-    assert_null(cohort_of(x, 2));
-    assert_int_equal(row_of(x, 2).cohort, COHORT_NONE);
-    assert_true(row_of(x, 2).unproven);
-    assert_int_equal(watch_verified(x->w, world_now(x), world_node(x, 2), NULL), -ENOENT);
-    world_run(x, 30);
-    world_said(x, "node.admitted lx02\n");
-    world_says(x, 2, 2, A);
-    world_stands(x, 2, "conformant", "");
-    world_destroy(x);
-}
-
-static void test_what_is_not_verified_becomes_stale(void **state)
-{
-    struct world *x = world_create(2);
-    world_says(x, 1, 2, A);
-    accept_baseline(x, "lx01");
-    world_run(x, 12 * 3600);
-    world_verifies(x, 1, 1);
-    world_run(x, 3600 + 10);
-    world_stands(x, 1, "conformant", "");
-    world_stands(x, 2, "unknown", "its fingerprint is stale: last read 13h00m ago");
-    assert_null(cohort_of(x, 2));
-    assert_true(row_of(x, 2).unproven);
-    world_says_nothing(x);
-    world_verifies(x, 2, 2);
-    world_stands(x, 2, "conformant", "");
-    assert_int_equal(cohort_of(x, 2)->n, 2);
-    world_destroy(x);
-}
-
-static void test_time_in_which_the_controller_stood_still_makes_nothing_stale(void **state)
-{
-    struct world *x = world_create(2);
-    world_says(x, 1, 2, A);
-    accept_baseline(x, "lx01");
-    x->now_ms += 20 * 3600 * 1000;
-    world_run(x, 5);
-    world_stands(x, 1, "conformant", "");
-    world_destroy(x);
-}
-
-/* --- lists ------------------------------------------------------------------------------------ */
 
 static void test_a_list_comes_in_parts(void **state)
 {
@@ -209,9 +35,9 @@ static void test_a_list_comes_in_parts(void **state)
     assert_true(world_claims(x, 1, A));
     assert_false(world_claims(x, 2, A));
     assert_int_equal(world_sends(x, 1, A, A, 1, &e), 0);
-    assert_int_equal(cohort_of(x, 1)->n, 1);
+    assert_int_equal(world_cohort(x, 1)->n, 1);
     world_run(x, 2);
-    assert_int_equal(cohort_of(x, 2)->n, 2);
+    assert_int_equal(world_cohort(x, 2)->n, 2);
     world_destroy(x);
 }
 
@@ -235,7 +61,7 @@ static void test_parts_out_of_order_are_refused_and_a_first_part_begins_anew(voi
 {
     struct world *x = world_create(2);
     struct err e;
-    world_claims(x, 1, A);
+    world_claims(x, 1, TWO);
     assert_int_equal(send_part(x, 1, 1, 2, &e), -EINVAL);
     assert_string_equal(e.msg, "part 1 of a list whose parts before did not come");
     assert_int_equal(send_part(x, 1, 0, 2, &e), -EAGAIN);
@@ -252,7 +78,7 @@ static void test_a_list_is_forgotten_with_its_session(void **state)
 {
     struct world *x = world_create(1);
     struct err e;
-    world_claims(x, 1, A);
+    world_claims(x, 1, TWO);
     assert_int_equal(send_part(x, 1, 0, 2, &e), -EAGAIN);
     watch_close(x->w, world_node(x, 1), world_node(x, 1));
     world_open(x, 1, 1);
@@ -392,7 +218,7 @@ static void test_a_liar_is_marked_and_believed_nothing(void **state)
     struct world *x = world_create(3);
     struct err e;
     world_says(x, 2, 3, A);
-    accept_baseline(x, "lx02");
+    world_accept(x, "lx02");
     assert_true(world_claims(x, 1, B));
     assert_int_equal(world_sends(x, 1, B, A, 9, &e), -EBADMSG);
     char *said = strchr(x->log.s, ' ');
@@ -407,7 +233,7 @@ static void test_a_liar_is_marked_and_believed_nothing(void **state)
     assert_true(world_claims(x, 1, A));
     world_run(x, 2);
     world_stands(x, 1, "unknown", "the components that it sent do not hash to its fingerprint");
-    assert_null(cohort_of(x, 1));
+    assert_null(world_cohort(x, 1));
     assert_int_equal(world_sends(x, 1, A, B, 9, &e), -EBADMSG);
     world_says_nothing(x); /* one alarm is enough */
     world_run(x, 6);
@@ -429,7 +255,7 @@ static void test_a_sensitive_node_is_not_believed_by_name(void **state)
     assert_int_equal(world_sends(x, 2, A, A, 100, &e), 0);
     world_reboot(x, 2);
     assert_false(world_claims(x, 2, A));
-    accept_baseline(x, "lx01");
+    world_accept(x, "lx01");
     world_lead_anew(x);
     world_open(x, 1, 3);
     assert_true(world_claims(x, 2, A)); /* the list is known by the baseline */
@@ -464,90 +290,10 @@ static void test_what_is_no_fingerprint_is_refused(void **state)
     world_destroy(x);
 }
 
-/* --- answers ---------------------------------------------------------------------------------- */
-
-static void test_only_what_is_known_may_be_a_baseline(void **state)
-{
-    struct world *x = world_create(4);
-    struct err e;
-    const struct member *m = world_node(x, 1);
-    assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01: it has not sent its fingerprint since this controller started");
-    world_says(x, 1, 1, UNREAD);
-    assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01: nic.count could not be read: denied");
-    world_says(x, 1, 1, A);
-    assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01 changed a moment ago, and its new state is being recorded");
-    world_run(x, 2);
-    assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), 0);
-    x->off[1] = true;
-    world_run(x, 40);
-    assert_int_equal(watch_may_be_baseline(x->w, world_now(x), m, &e), -EBUSY);
-    assert_string_equal(e.msg, "lx01 is not heard (late)");
-    world_destroy(x);
-}
-
-static void test_rows_say_who_takes_work(void **state)
-{
-    struct world *x = world_create(4);
-    const struct class_lines strict = {"strict", {{"Nodes", "lx[01-04]"}, {"Drifted", "exclude"}}};
-    world_configure(x, &strict, 1, "");
-    world_says(x, 1, 4, A);
-    accept_baseline(x, "lx01");
-    assert_int_equal(row_of(x, 1).pass, PASS_NONE);
-    assert_false(row_of(x, 1).unproven || row_of(x, 1).drifted);
-    world_says(x, 2, 2, B);
-    world_run(x, 2);
-    assert_true(row_of(x, 2).drifted);
-    assert_int_equal(row_of(x, 2).pass, PASS_DRIFT);
-    x->work[3] = "[\"job\"]";
-    x->work[4] = NULL;
-    world_run(x, 11);
-    assert_int_equal(row_of(x, 3).pass, PASS_BUSY);
-    assert_int_equal(row_of(x, 4).pass, PASS_WORK_UNKNOWN);
-    assert_int_equal(world_command(x, COMMAND_SET, "lx01", "{\"CPUs\":\"64\"}"), 0);
-    assert_int_equal(row_of(x, 1).pass, PASS_SHORTFALL); /* it has 4 */
-    assert_int_equal(world_command(x, COMMAND_SET, "lx01", "{\"CPUs\":null,\"Group\":\"7\"}"), 0);
-    assert_int_equal(row_of(x, 1).pass, PASS_NONE);
-    assert_int_equal(row_of(x, 1).group, 7);
-    x->off[1] = true;
-    world_run(x, 40);
-    assert_int_equal(row_of(x, 1).pass, PASS_NOT_HEARD);
-    world_destroy(x);
-}
-
-static void test_the_cohort_that_most_nodes_share_is_suggested(void **state)
-{
-    struct world *x = world_create(6);
-    const struct class_lines two = {"two", {{"Nodes", "lx[01-05]"}}};
-    uint32_t share, all;
-    world_configure(x, &two, 1, "");
-    assert_null(watch_suggest(x->w, 0, &share, &all));
-    world_says(x, 1, 1, B);
-    world_says(x, 2, 4, A);
-    world_says(x, 6, 6, B);
-    world_run(x, 2);
-    assert_string_equal(watch_suggest(x->w, 0, &share, &all)->name, "lx02");
-    assert_int_equal(share, 3);
-    assert_int_equal(all, 5);
-    world_run(x, 100);
-    assert_null(strstr(x->log.s, "conform.drift")); /* never blame */
-    world_destroy(x);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ten_equal_nodes_cost_one_list),
-        cmocka_unit_test(test_what_is_unknown_equals_nothing),
-        cmocka_unit_test(test_what_a_class_ignores_makes_no_difference),
-        cmocka_unit_test(test_a_reload_of_classes_judges_everybody_anew),
-        cmocka_unit_test(test_a_node_that_changes_its_class_is_judged_by_the_new_one),
-        cmocka_unit_test(test_the_reasons_why_a_node_is_unknown),
-        cmocka_unit_test(test_a_new_boot_makes_it_unknown),
-        cmocka_unit_test(test_what_is_not_verified_becomes_stale),
-        cmocka_unit_test(test_time_in_which_the_controller_stood_still_makes_nothing_stale),
         cmocka_unit_test(test_a_list_comes_in_parts),
         cmocka_unit_test(test_parts_out_of_order_are_refused_and_a_first_part_begins_anew),
         cmocka_unit_test(test_a_list_is_forgotten_with_its_session),
@@ -560,9 +306,6 @@ int main(void)
         cmocka_unit_test(test_a_sensitive_node_is_not_believed_by_name),
         cmocka_unit_test(test_few_are_asked_for_what_is_known),
         cmocka_unit_test(test_what_is_no_fingerprint_is_refused),
-        cmocka_unit_test(test_only_what_is_known_may_be_a_baseline),
-        cmocka_unit_test(test_rows_say_who_takes_work),
-        cmocka_unit_test(test_the_cohort_that_most_nodes_share_is_suggested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

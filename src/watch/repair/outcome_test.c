@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watch/trace_test.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_a_remedy_is_judged_by_what_it_was_for(void **state)
+{
+    trace_walk("judged");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_remedy_is_judged_by_what_it_was_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
