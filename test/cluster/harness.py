@@ -29,6 +29,7 @@ import time
 import traceback
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
+from beside import beside
 from ports import free_port
 
 BUILD = os.environ['FETTLE_BUILD']
@@ -729,14 +730,27 @@ def run_one(name, test):
         sys.stdout.flush()
 
 
-def main():
-    """Runs the test functions of the main module, or those that the arguments name. With FETTLE_SECOND_TRY, a test
-    that fails is run once more after the others, and is called unsteady if it passes then."""
+RESULTS = {True: 0, False: 1, None: 2}  # of run_one, as the exit status of a process
+
+
+def run_all(tests, at_once):
+    """What run_one says of each, by name. Several at a time are processes of their own, which share nothing."""
+    if at_once == 1:
+        return {n: run_one(n.removeprefix('test_'), test) for n, test in tests.items()}
+    parts = {n: lambda n=n, test=test: RESULTS[run_one(n.removeprefix('test_'), test)] for n, test in tests.items()}
+    said = {status: result for result, status in RESULTS.items()}
+    return {n: said.get(status) for n, status in beside(parts, at_once).items()}
+
+
+def main(at_once=1):
+    """Runs the test functions of the main module, or those that the arguments name: so many at a time, where they wait
+    most of the time. With FETTLE_SECOND_TRY, a test that fails is run once more after the others, and is called
+    unsteady if it passes then."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a test that is ended clears its world away, too
     module = sys.modules['__main__']
     tests = {n: f for n, f in vars(module).items() if n.startswith('test_')}
     chosen = ['test_' + a.removeprefix('test_') for a in sys.argv[1:]] or list(tests)
-    results = {n: run_one(n.removeprefix('test_'), tests[n]) for n in chosen}
+    results = run_all({n: tests[n] for n in chosen}, at_once)
     if os.environ.get('FETTLE_SECOND_TRY'):
         for n in [n for n, passed in results.items() if passed is False]:
             results[n] = run_one(n.removeprefix('test_'), tests[n])

@@ -443,4 +443,4 @@ def test_where_health_is_observed_nobody_is_held(world):
     equal(steps(c, 'n1'), [], 'its steps')
 
 
-main()
+main(at_once=3)

@@ -153,4 +153,4 @@ def test_a_lemon_is_a_person_s_in_the_end(world):
     equal(c.node('n02')['Lifecycle'], 'available', 'the other one')
 
 
-main()
+main(at_once=2)

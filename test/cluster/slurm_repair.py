@@ -636,4 +636,4 @@ def test_a_persons_drain_in_fettle_is_one_in_slurm(world):
     cancel(l, job)
 
 
-main()
+main(at_once=3)
