@@ -151,6 +151,31 @@ static void leaves_out_what_no_frame_holds(void **state)
     json_decref(m.has);
 }
 
+/* Whether a member with this name and a text of n bytes, with its quotes, is left out. */
+static bool is_left_out(const char *key, size_t n)
+{
+    CLEANUP_JSON json_t *inventory = machine();
+    CLEANUP_FREE char *s = long_text(n - 2);
+    CLEANUP_TEXT struct text t = {0};
+    struct inventory_news news;
+    json_object_set_new(inventory, key, json_string(s));
+    inventory_report(NULL, inventory, "i1", &t);
+    assert_int_equal(inventory_read(t.s, &news, NULL), 0);
+    assert_int_equal(news.table.n, news.left_out ? 3 : 4);
+    return news.left_out != NULL;
+}
+
+static void a_member_may_be_as_large_as_a_part_and_no_larger(void **state)
+{
+    char key[INVENTORY_KEY_BYTES_MAX + 2];
+    assert_false(is_left_out("Disks", INVENTORY_PART_BYTES_MAX));
+    assert_true(is_left_out("Disks", INVENTORY_PART_BYTES_MAX + 1));
+    memset(key, 'k', sizeof key);
+    key[INVENTORY_KEY_BYTES_MAX + 1] = '\0';
+    assert_true(is_left_out(key, 9));
+    assert_false(is_left_out(key + 1, 9));
+}
+
 static void bounds_the_number_of_members(void **state)
 {
     struct mirror m = {.has = json_object()};
@@ -189,6 +214,7 @@ int main(void)
         cmocka_unit_test(splits_a_large_whole_with_a_true_hash_in_each_part),
         cmocka_unit_test(a_large_change_goes_as_a_whole),
         cmocka_unit_test(leaves_out_what_no_frame_holds),
+        cmocka_unit_test(a_member_may_be_as_large_as_a_part_and_no_larger),
         cmocka_unit_test(bounds_the_number_of_members),
         cmocka_unit_test(refuses_reports_that_are_cut_short_or_damaged),
     };

@@ -257,6 +257,52 @@ static void test_with_an_interval_of_zero_it_reports_once(void **state)
     assert_int_not_equal(finish_with(f, &p, &said), 0);
 }
 
+/* Its certificate, for the request in the first JOIN. */
+static void answer_join(struct fake *f, const char *name)
+{
+    int at = fake_wait_frame(f, FRAME_JOIN, 0, 1);
+    assert_true(at >= 0);
+    const char *csr = "";
+    CLEANUP_FREE char *cert = NULL;
+    CLEANUP_TEXT struct text t = {0};
+    struct identity id = {.kind = IDENTITY_NODE};
+    snprintf(id.name, sizeof id.name, "%s", name);
+    assert_int_equal(json_take_string(f->frames[at].body, "request", &csr, NULL), 0);
+    assert_int_equal(authority_sign(f->ca, csr, &id, NULL, span_s(3600), &cert, NULL), 0);
+    text_add(&t, "{\"certificate\":");
+    text_add_json(&t, cert);
+    text_add(&t, ",\"authority\":");
+    text_add_json(&t, authority_pem(f->ca));
+    text_add(&t, "}");
+    fake_send(f, f->frames[at].peer, FRAME_JOINED, "%s", t.s);
+}
+
+static void test_it_joins_and_says_what_comes_next(void **state)
+{
+    struct fake *f = *state;
+    CLEANUP_TEXT struct text said = {0}, want = {0}, mine = {0}, at = {0}, home = {0};
+    struct program p;
+    text_printf(&mine, "fettle1.%s.0123456789abcdef0123456789abcdef", authority_fingerprint(f->ca));
+    text_printf(&at, "127.0.0.1:%u", fake_port(f));
+    text_printf(&home, "%s/joined", f->dir);
+    const char *const words[] = {"join", mine.s, at.s, "--name", "lx07", "-D", home.s, NULL};
+    begin(&p, NULL, words);
+    answer_join(f, "lx07");
+    assert_int_equal(finish_with(f, &p, &said), 0);
+    text_printf(&want,
+                "lx07 has joined; start the agent with \"systemctl enable --now fettle-agent\" or "
+                "\"fettle-agent -D %s\"\n",
+                home.s);
+    assert_non_null(strstr(said.s, want.s));
+    /* It has an identity now, and there is nobody to ask for another one. */
+    begin(&p, NULL, words);
+    assert_int_equal(finish_with(f, &p, &said), err_exit(-EEXIST));
+    fake_close(f);
+    begin(&p, NULL, (const char *const[]){"join", mine.s, at.s, "--again", "-D", home.s, NULL});
+    assert_int_not_equal(finish_with(f, &p, &said), 0);
+    assert_null(strstr(said.s, "has joined"));
+}
+
 static int set_up_welcome(void **state)
 {
     int r = fake_setup(state);
@@ -283,6 +329,7 @@ int main(void)
         IN_TREE(test_checks_by_hand_say_whether_something_fails),
         IN_FAKE(test_it_runs_until_it_is_told_to_end),
         IN_FAKE(test_with_an_interval_of_zero_it_reports_once),
+        IN_FAKE(test_it_joins_and_says_what_comes_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -158,6 +160,26 @@ static void test_the_inventory_is_owed_where_the_other_side_lacks_it(void **stat
     assert_true(reporter_owes(a->reporter)); /* no link took it */
 }
 
+/* The agent starts its uplink when the inventory is known or cannot be, so that it must hear of either. */
+static void test_where_no_child_can_be_started_it_says_so(void **state)
+{
+    struct alone *a = *state;
+    struct rlimit whole, none;
+    int next = dup(STDIN_FILENO);
+    assert_true(next >= 0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &whole), 0);
+    none = (struct rlimit){.rlim_cur = (rlim_t)next, .rlim_max = whole.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    reporter_start(a->reporter);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &whole), 0);
+    assert_int_equal(a->read, 1);
+    assert_int_equal(a->failed, 1);
+    reporter_send_whole(a->reporter);
+    wait_read(a, 2);
+    assert_int_equal(a->failed, 1);
+}
+
 /* --- over a link ------------------------------------------------------------------------------ */
 
 static void test_the_whole_is_sent_when_it_is_wanted(void **state)
@@ -199,6 +221,7 @@ int main(void)
         ALONE(test_a_reading_that_fails_costs_the_inventory_alone),
         ALONE(test_what_is_asked_for_during_a_reading_is_read_after_it),
         ALONE(test_the_inventory_is_owed_where_the_other_side_lacks_it),
+        ALONE(test_where_no_child_can_be_started_it_says_so),
         IN_LIFE(test_the_whole_is_sent_when_it_is_wanted),
         IN_LIFE(test_how_the_boot_before_ended_is_part_of_it),
     };
