@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -92,6 +93,7 @@ static void read_lines(struct contacts *c, const char *path, void (*take)(struct
 
 struct contacts *contacts_open(uv_loop_t *loop, const char *dir, struct cluster *cluster, struct watch *w)
 {
+    assert(loop && dir && cluster && w);
     struct contacts *c = mem_alloc(sizeof *c);
     struct text path = {0}, inventory_path = {0};
     text_printf(&path, "%s/last-heard", dir);
@@ -120,6 +122,7 @@ static void gather_inventory(struct contacts *c, const struct member *m, bool li
 static void contacts_gather(struct contacts *c, bool live_too)
 {
     size_t n = cluster_count(c->cluster);
+    assert(!c->all && !c->inventories && "the thread has ended");
     c->n = c->n_inventories = 0;
     c->all = mem_alloc((n + 1) * sizeof *c->all);
     c->inventories = mem_alloc((n + 1) * sizeof *c->inventories);

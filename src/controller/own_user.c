@@ -7,6 +7,7 @@
 #include "driver/program.h"
 #include "link/stream.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <grp.h>
@@ -179,6 +180,7 @@ static bool own_user_find(struct own_user *a, struct text *out)
 
 void own_user_check(const struct config *c, const char *state, const char *exec, struct text *out)
 {
+    assert(c && state && out);
     struct own_user a = {.config = c, .state = state, .exec = exec};
     if (!own_user_find(&a, out))
         return;

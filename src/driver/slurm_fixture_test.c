@@ -50,7 +50,13 @@ static const char script[] =
     "    *Weight=*) sed -i -E \"$at s/ Weight=[0-9]+/ $5/; $at s/ AvailableFeatures=[^ ]+/ $3/; "
     "$at s/ ActiveFeatures=[^ ]+/ $4/\" \"$d/nodes\" ;;\n"
     "    *) say 'Invalid input' ;;\n"
-    "    esac ;;\n"
+    "    esac\n"
+    "    [ -f \"$d/log\" ] || exit 0\n"
+    "    [ ! -f \"$d/race\" ] || { cat \"$d/race\" >>\"$d/log\"; rm \"$d/race\"; }\n"
+    "    case \"$*\" in *State=DRAIN*) now=DRAINED ;; *) now=IDLE ;; esac\n"
+    "    u='[2026-11-24T22:42:11.001] update_node: node c1'\n"
+    "    printf '%s reason set to: %s\\n%s state set to %s\\n' \"$u\" \"${3#*=}\" \"$u\" $now >>\"$d/log\" "
+    ";;\n"
     "*) say 'invalid entity' ;;\n"
     "esac\n";
 
@@ -259,9 +265,9 @@ int world_setup(void **state)
 
 int world_teardown(void **state)
 {
-    static const char *const files[] = {"scontrol", "calls", "nodes", "reservations", "config",
-                                        "away",     "deaf",  "log",   "refusal",      "squeue",
-                                        "scancel",  "list",  "asleep"};
+    static const char *const files[] = {"scontrol", "calls", "nodes",  "reservations", "config",
+                                        "away",     "deaf",  "log",    "refusal",      "squeue",
+                                        "scancel",  "list",  "asleep", "race"};
     struct world *w = *state;
     slurm_destroy(w->slurm);
     uv_run(&w->loop, UV_RUN_DEFAULT);

@@ -48,7 +48,8 @@ void world_start_every(struct world *w, struct span every, struct span deadline)
 
 /* Replaces a file of the stand-in: "nodes", "reservations", "config"; "list": what it prints for all nodes
  * instead of "nodes"; "away": what it prints before it fails; "refusal": the same for an update; "deaf": an
- * update changes nothing; "asleep": it does not end. */
+ * update changes nothing; "asleep": it does not end; "log": slurmctld's log, where it
+ * writes an update of c1, and before that once what "race" has. */
 void world_write(const struct world *w, const char *file, const char *text);
 void world_remove(const struct world *w, const char *file);
 /* A line of `scontrol -o show node`. more: " Reason=..." or "". */

@@ -118,6 +118,7 @@ static int password_read(const struct bmc *b, struct text *out, struct err *e)
 
 int site_power(const struct site *s, const char *node, struct site_power *out, struct err *e)
 {
+    assert(node && out);
     struct bmcs *all;
     int rc = bmcs_read(s, &all, e);
     *out = (struct site_power){0};

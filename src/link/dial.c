@@ -8,6 +8,7 @@
  */
 #include "link/stream_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -91,6 +92,7 @@ static int dial_begin(struct stream *s, const struct sockaddr *to, socklen_t len
 static void try_next(struct stream *s, int error)
 {
     struct dial *d = s->dial;
+    assert(d && !d->looking_up);
     while (d->next) {
         const struct addrinfo *to = d->next;
         d->next = to->ai_next;
@@ -147,6 +149,7 @@ static socklen_t numeric_parse(struct sockaddr_storage *to, const char *host, ui
 
 void dial_start(struct stream *s, const char *host, uint16_t port, const char *expect)
 {
+    assert(host && !s->dial && s->wire.fd < 0 && "a stream dials once");
     struct dial *d = s->dial = mem_alloc(sizeof *d);
     d->s = s;
     d->expect = mem_dup(expect);

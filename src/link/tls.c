@@ -428,6 +428,7 @@ static struct tls_context *context_of(SSL_CTX *ssl)
 int tls_server_context(const char *cert_pem, const char *key_pem, const char *ca_pem, enum tls_peer peer,
                        struct tls_context **out, struct err *e)
 {
+    assert(cert_pem && key_pem && ca_pem && out);
     tls_init();
     CLEANUP(SSL_CTX) SSL_CTX *ssl = context_ssl(TLS_server_method());
     bool has_chain = false;

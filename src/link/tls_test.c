@@ -114,6 +114,7 @@ static void test_a_fingerprint_has_64_digits(void **state)
         "abc",
         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde",
         "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0",
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
         "0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef",
         "0123456789abcdeg0123456789abcdef0123456789abcdef0123456789abcdef",
     };

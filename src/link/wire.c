@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "link/tls_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -193,6 +194,7 @@ int wire_judge(const struct wire *w, const struct identity *peer, struct err *e)
 
 enum wire_result wire_handshake(struct wire *w, const char *expect, struct identity *peer, struct err *e)
 {
+    assert(w->ctx && peer && "a plain socket has no handshake");
     ERR_clear_error();
     if (!w->ssl) {
         w->ssl = SSL_new(w->ctx);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "store/begun.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -230,6 +231,7 @@ void home_fini(struct home *h)
 
 int home_prepare(struct home *h, enum home_db which, struct err *e)
 {
+    assert((unsigned)which < HOME_DBS && h->lock_fd >= 0);
     unlinkat(h->dir_fd, dbs[which].left, 0);
     int fd = openat(h->dir_fd, dbs[which].fresh, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) {
@@ -267,6 +269,7 @@ int home_watch(struct home *h, bool journal, struct err *e)
         if (r)
             return err_set(e, r, "cannot look at %s/%s: %s", h->dir, watched[i], strerror(-r));
     }
+    assert(n <= HOME_FILES);
     h->n_files = n;
     return 0;
 }
@@ -291,6 +294,7 @@ int home_check(const struct home *h, struct err *e)
 
 int home_mark(struct home *h, uint64_t term, uint64_t revision, struct err *e)
 {
+    assert(h->lock_fd >= 0 && "only the holder of the lock marks");
     char buf[MARK_BYTES + 1];
     mark_format(buf, term, revision);
     ssize_t n = pwrite(h->lock_fd, buf, MARK_BYTES, 0);

@@ -3,6 +3,7 @@
 
 #include "base/digest.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define JOURNAL_SCHEMA                                                    \
@@ -94,6 +95,7 @@ bool meta_read(sqlite3_stmt *stmt, struct meta_row *row)
 
 void record_bind(sqlite3_stmt *stmt, const struct record_row *row)
 {
+    assert(row->key && row->value);
     bind_text(stmt, 1, row->key);
     bind_text(stmt, 2, row->value);
     bind_number(stmt, 3, row->revision);
@@ -108,6 +110,7 @@ bool record_read(sqlite3_stmt *stmt, struct record_row *row)
 
 void entry_bind(sqlite3_stmt *stmt, const struct entry_row *row)
 {
+    assert(row->entry.actor && row->entry.what && row->entry.nodes && row->entry.text);
     bind_number(stmt, 1, row->revision);
     bind_number(stmt, 2, row->n);
     bind_number(stmt, 3, (uint64_t)row->entry.at.ns);

@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ int sqlite_error(sqlite3 *db, const char *path, struct err *e)
 
 int sqlite_prepare(struct sqlite *s, enum sqlite_query from, enum sqlite_query to, struct err *e)
 {
+    assert(from <= to && to <= QUERIES);
     for (int i = (int)from; i < (int)to; i++)
         if (!s->stmt[i] && sqlite3_prepare_v3(s->db, queries[i], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[i],
                                               NULL) != SQLITE_OK)
@@ -102,6 +104,7 @@ int sqlite_prepare(struct sqlite *s, enum sqlite_query from, enum sqlite_query t
 
 int sqlite_run(struct sqlite *s, enum sqlite_query q, struct err *e)
 {
+    assert(s->stmt[q] && "sqlite_prepare came before");
     int rc = sqlite3_step(s->stmt[q]);
     int r = rc == SQLITE_DONE ? 0 : sqlite_error(s->db, s->home.db, e);
     if (rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC)

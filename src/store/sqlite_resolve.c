@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "store/change.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,6 +37,7 @@ void sqlite_unsure_fini(struct sqlite *s)
 
 void sqlite_unsure(struct sqlite *s, const struct store_batch *b, uint64_t revision)
 {
+    assert(revision > 0 && s->failed && "a commit whose outcome is known is not unsure");
     unsure_forget(s);
     s->unsure.revision = revision;
     s->unsure.deleted = mem_alloc((b->n_ops + 1) * sizeof *s->unsure.deleted);

@@ -3,6 +3,7 @@
 #include "controller/config/config_inside.h"
 #include "driver/mqtt.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static int parse_broker(struct config *c, const char *text, struct err *e)
     if (end == host || strcspn(host, " \t/@#?") < (size_t)(end - host) ||
         (*text != '[' && memchr(host, ':', (size_t)(end - host))))
         return err_set(e, -EINVAL, "\"%s\" is not a broker like mqtt.example:1883", text);
+    assert((size_t)(end - host) < sizeof c->mqtt.host && "the parameter has a limit");
     snprintf(c->mqtt.host, sizeof c->mqtt.host, "%.*s", (int)(end - host), host);
     c->mqtt.port = (uint16_t)port;
     return 0;

@@ -5,6 +5,7 @@
  */
 #include "controller/config/config_inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ static int take_class(struct config *c, const struct conf *file, const struct co
     if (rc == 0)
         rc = classes_add(all, keys, line->n, (unsigned)c->number[SETTING_MAX_PARTITION], e);
     if (rc == 0) {
+        assert(all->n > 0 && "classes_add has added one");
         keep_text(c, all->list[all->n - 1].name, keys, line->n, line->number);
         rc = check_services(c, &all->list[all->n - 1], e);
     }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ static const struct row {
 
 const char *config_name(enum setting s)
 {
+    assert((unsigned)s < SETTINGS);
     return rows[s].name;
 }
 

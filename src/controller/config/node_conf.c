@@ -2,6 +2,7 @@
 #include "controller/config/config_inside.h"
 #include "import/import.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,7 @@ static int add_nodes(struct adding *a, const struct conf_line *line, const char 
     rc = take_spec(a->config, a->file, line, &s, e);
     if (rc == 0)
         rc = read_xnames(a->file, line, &names, &xnames, e);
+    assert(rc != 0 || xnames.n == 0 || xnames.n == names.n);
     for (size_t i = 0; rc == 0 && i < names.n; i++)
         rc = add_node(a, line->number, names.names[i], xnames.n ? xnames.names[i] : NULL, &s, e);
     spec_fini(&s);

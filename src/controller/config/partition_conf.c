@@ -2,6 +2,7 @@
 #include "controller/config/config_inside.h"
 #include "import/import.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,7 @@ int config_fill_partitions(struct config *c, const struct conf *file, struct err
         const struct conf_field *nodes = config_field(line, "Nodes"),
                                 *number = config_field(line, "Partition");
         uint64_t n = 0;
+        assert(number && "a record without Partition was refused");
         if (nodes)
             rc = text_parse_u64(number->value, 0, PARTITION_MAX, &n, e);
         if (nodes && rc == 0 && add_partition_nodes(&index, nodes->value, (unsigned)n, e) < 0)
