@@ -10,6 +10,7 @@
 
 static int last_rc;
 static size_t last_parts;
+static bool last_takes_out;
 static char last_about[256], last_fields[1024];
 
 static void class_parse(char *words, struct roster *r)
@@ -163,6 +164,7 @@ static int one_part(struct world *w, const struct command *cmd, size_t *from, st
     struct decision d = {0};
     struct err e = {0};
     uint64_t before = cluster_digest(w->c);
+    last_takes_out = false;
     int rc = cluster_decide(w->c, cmd, *from, &d, &e);
     assert(cluster_digest(w->c) == before); /* deciding changes nothing */
     if (rc < 0) {
@@ -185,6 +187,7 @@ static int one_part(struct world *w, const struct command *cmd, size_t *from, st
     entry_fields_write(&d.fields, &fields);
     snprintf(last_about, sizeof last_about, "%s", d.about.len ? d.about.s : "");
     snprintf(last_fields, sizeof last_fields, "%s", fields.len ? fields.s : "");
+    last_takes_out = d.takes_out;
     decision_fini(&d);
     return 0;
 }
@@ -320,6 +323,11 @@ const char *world_record(const struct world *w, const char *key)
 int world_rc(void)
 {
     return last_rc;
+}
+
+bool world_takes_out(void)
+{
+    return last_takes_out;
 }
 
 size_t world_parts(void)

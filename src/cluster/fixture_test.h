@@ -74,6 +74,7 @@ const char *world_give(struct world *w, enum command_kind kind, const char *acto
                        const char *set, const char *note, const char *claim);
 int world_rc(void); /* of the last command */
 size_t world_parts(void);
+bool world_takes_out(void);     /* its last part takes nodes out of service */
 const char *world_about(void);  /* of the last command's last part; "" */
 const char *world_fields(void); /* the same, as entry_fields_write has them */
 

@@ -123,6 +123,20 @@ static void what_a_program_can_cause_is_marked(void **state)
     assert_true(blame_counts(BLAME_NODE));
 }
 
+static void often_is_worse(void *arg, const struct meaning *m)
+{
+    if (m->often && m->often_result <= m->result)
+        fail_msg("%s", m->code);
+}
+
+/* A line that comes often never means less than a single one. */
+static void what_comes_often_is_worse_than_once(void **state)
+{
+    struct meanings *all = parse("");
+    meanings_each(all, often_is_worse, NULL);
+    meanings_destroy(all);
+}
+
 /* Whatever a program does, and however often, is a warning at most by its number. */
 static void often_a_programs_doing_is_a_warning(void *arg, const struct meaning *m)
 {
@@ -193,6 +207,7 @@ int main(void)
         cmocka_unit_test(all_meanings_are_shown),
         cmocka_unit_test(a_meaning_is_found_by_its_code),
         cmocka_unit_test(what_a_program_can_cause_is_marked),
+        cmocka_unit_test(what_comes_often_is_worse_than_once),
         cmocka_unit_test(no_number_makes_a_programs_doing_worse_than_a_warning),
         cmocka_unit_test(lines_name_processes),
         cmocka_unit_test(an_act_comes_to_a_result),

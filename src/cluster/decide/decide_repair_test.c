@@ -233,6 +233,27 @@ static void test_interference_is_not_judged(void **state)
     assert_int_equal(lx01_attempt(w)->verdict, '0');
 }
 
+/* A commit makes room in the budgets for what takes a node out: an isolation, and no other beginning. */
+static void test_an_isolation_takes_a_node_out(void **state)
+{
+    struct world *w = *state;
+    lx01_isolate(w);
+    assert_true(world_takes_out());
+    lx01_move(w, MOVE("isolate", "queue", ""));
+    assert_false(world_takes_out());
+    world_tell(w, COMMAND_REPAIR, "lx02",
+               quoted("{'id':null,'from':'none','to':'isolate','why':'maintenance','problem':'maintenance',"
+                      "'deadline_s':60,'boot':null}"),
+               "2.1");
+    assert_int_equal(world_rc(), 0);
+    assert_true(world_takes_out());
+    world_tell(w, COMMAND_REPAIR, "lx03",
+               quoted("{'id':null,'from':'none','to':'provision','why':'new','boot':'b1','instance':'a'}"),
+               "3.1");
+    assert_int_equal(world_rc(), 0);
+    assert_false(world_takes_out());
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
@@ -249,6 +270,7 @@ int main(void)
         TEST(test_only_what_is_replaced_is_another_machine),
         TEST(test_bad_moves),
         TEST(test_interference_is_not_judged),
+        TEST(test_an_isolation_takes_a_node_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,8 +114,8 @@ static void test_nodes_that_left_the_cause_are_released(void **state)
     share(w, SHARED("lx[01-03]", "one server", "fatal"));
     assert_non_null(
         strstr(share(w, SHARED("lx[02-03]", "one server", "fatal")),
-               "one cause on 2 nodes: fs.mounted mount /x (one server); what was tried against it on 1 "
-               "nodes counts no more"));
+               "one cause on 2 nodes: fs.mounted mount /x (one server); the attempts against it on 1 "
+               "nodes count no more"));
     assert_int_equal(member_repairs(cluster_find(w->c, "lx01"))->attempts[0].verdict, '0');
     assert_int_equal(member_repairs(cluster_find(w->c, "lx02"))->attempts[0].verdict, '-');
 }
