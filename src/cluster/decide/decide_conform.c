@@ -469,7 +469,7 @@ static bool may_reboot(const struct cluster *c, const struct member *m, struct w
 {
     const struct drift *drift = m ? member_drift(m) : NULL;
     return drift && drift->state != DRIFT_REMEDIED && drift->severity >= SEVERITY_MAJOR && m->listed &&
-           member_class(c, m)->reboot && member_agreed(m).drained && member_xname(m) &&
+           member_class(c, m)->reboot && member_agreed(m).drained && member_outside_name(m) &&
            cluster_reboots(m, now) < REBOOTS_A_WEEK_MAX;
 }
 

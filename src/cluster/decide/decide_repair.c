@@ -9,6 +9,7 @@
 #include "cluster/decide/decide.h"
 
 #include "node/action.h"
+#include "product/product.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -440,11 +441,14 @@ static void note_move(const struct member *m, const struct repair *is, const str
 
 static void say_end(const struct member *m, enum entry_outcome outcome, const char *why, struct text *t)
 {
-    if (outcome == ENTRY_OUTCOME_UNHEARD)
+    if (outcome == ENTRY_OUTCOME_UNHEARD) {
         text_printf(t, "its repair ends, and it was not heard yet: %s", why);
-    else
-        text_printf(t, "%s%s: %s", outcome == ENTRY_OUTCOME_BACK ? "back in service" : "in service",
-                    m->held_in_slurm ? " when Slurm has taken its drain back" : "", why);
+        return;
+    }
+    text_add(t, outcome == ENTRY_OUTCOME_BACK ? "back in service" : "in service");
+    if (m->held_outside)
+        text_printf(t, " when %s has taken its drain back", product_record(PRODUCT_HOLD)->product);
+    text_printf(t, ": %s", why);
 }
 
 static void say_move(const struct command *cmd, const struct member *m, const struct text *gone,

@@ -506,6 +506,7 @@ void cluster_forget_records(struct cluster *c)
     HASH_ITER (hh, c->tokens, t, next_token)
         put_token(c, t->hash, NULL, NULL);
     certificates_forget(c);
+    effects_forget(c);
     conform_forget(c);
     health_forget(c);
     floors_forget(c);

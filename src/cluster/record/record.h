@@ -43,6 +43,11 @@ int put_drift(struct cluster *c, const char *name, const char *value, struct err
 int put_baseline(struct cluster *c, const char *class, const char *value, struct err *e);
 int put_list(struct cluster *c, const char *hex, const char *value, struct err *e);
 int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e);
+/* Takes the reboots that were asked for: o is the checked object of the effect's record, NULL when that is
+ * gone. */
+void reboots_take(struct member *m, const json_t *o);
+/* All effects go, and nobody is told. */
+void effects_forget(struct cluster *c);
 
 int put_certificate(struct cluster *c, const char *subject, const char *value, struct err *e);
 /* As the record; the caller frees it. */
@@ -80,9 +85,8 @@ char *trial_record(const struct trial_record *r);
 
 /* The text of a key, of at most `max` bytes and without control characters, into out. May be empty. */
 int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e);
-/* A clause for people: borrowed. */
-int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e);
-bool text_is_clean(const char *s); /* no control characters */
+/* The id of a claim or an operation; empty only where it is not needed. */
+int record_id(const json_t *o, const char *key, bool needed, struct err *e);
 int record_result(const json_t *o, const char *key, enum result *out, struct err *e);
 /* A boot id, or "" where none is known. */
 int record_boot(const json_t *o, char out[static 37], struct err *e);
@@ -125,11 +129,10 @@ char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep);
 char *floor_record(const struct floor *f);
 bool switch_known(const char *name);
 
-/* Checks the object of an effect's record. key is without "effect/". */
+/* Checks the object of an effect's record (NULL: it goes). key is without "effect/". */
 int effect_check(const char *key, const json_t *o, struct err *e);
 int check_operate(const json_t *o, struct err *e);
 int check_power(const json_t *o, struct err *e);
-int check_slurm(const json_t *o, struct err *e);
 
 /* Lays an edit's set (JSON) over a specification. */
 int edit_apply(struct spec *s, const char *set, unsigned partition_max, struct err *e);

@@ -55,7 +55,7 @@ static int read_shared(const json_t *o, struct shared_cause *out, struct err *e)
     const char *nodes, *why;
     uint64_t since;
     if (json_only_keys(o, keys, 4, e) < 0 || json_take_string(o, "nodes", &nodes, e) < 0 ||
-        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0 || record_time(o, "since", &since, e) < 0 ||
+        json_take_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0 || record_time(o, "since", &since, e) < 0 ||
         record_result(o, "severity", &out->severity, e) < 0)
         return -EINVAL;
     CLEANUP_HOSTLIST struct hostlist list = {0};
@@ -356,7 +356,7 @@ int put_switch(struct cluster *c, const char *name, const char *value, struct er
         return err_set(e, -EILSEQ, "\"%.40s\" is no switch that this version knows", name);
     if (!o || json_only_keys(o, keys, 4, e) < 0 || json_take_bool(o, "on", &on, e) < 0 ||
         json_take_string(o, "by", &by, e) < 0 || record_time(o, "at", &at, e) < 0 ||
-        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
+        json_take_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
         return -EILSEQ;
     if (!on)
         return err_set(e, -EILSEQ, "a switch that is off has no record");

@@ -23,7 +23,7 @@ enum drift_state {
 };
 const char *drift_state_name(enum drift_state s); /* "open" */
 
-enum { DRIFT_NAMED_MAX = 16, OCHAMI_STATUS_BYTES_MAX = 32 };
+enum { DRIFT_NAMED_MAX = 16 };
 
 /* A node that is not what its class's baseline says. */
 struct drift {
