@@ -79,9 +79,8 @@ static void repair_claim(const struct command *cmd, struct member *m, const stru
                          struct decision *d)
 {
     const struct named nodes = {1, &m};
-    CLEANUP_TEXT struct text reason = {0};
-    text_printf(&reason, "[%s] %s", r->problem, r->why);
-    decide_claim(d, cmd, CLAIM_REPAIR, reason.s, &nodes);
+    CLEANUP_FREE char *reason = claim_reason_of(r->problem, r->why);
+    decide_claim(d, cmd, CLAIM_REPAIR, reason, &nodes);
 }
 
 /* A remedy that was begun while m was in service comes to its end in the repair that begins; one that waits

@@ -18,6 +18,10 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
  * left. The caller frees it. */
 char *claim_record(const struct claim *c, const bool *leave_out, const bool *settle, bool drained);
 
+/* The reason of a repair's claim: "[PROBLEM] WORDS". The problem is that of its beginning, which the repair's
+ * record has no more when it has turned into another. The caller frees it. */
+char *claim_reason_of(const char *problem, const char *words);
+
 /* The record of a node that was admitted at this time and is in service on this boot; "" for none. The caller
  * frees it. */
 char *node_record(struct wall admitted, const char *boot);
@@ -116,10 +120,9 @@ struct tally_edit {
     size_t n;
     struct tally *list; /* copies */
 };
-/* One more outcome of each of these faults (with commas between); or one less, when back is true and it was
- * counted. */
+/* One more outcome of this fault; or one less, when back is true and it was counted. */
 void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,
-                 const char *faults, bool helped, bool back);
+                 const char *fault, bool helped, bool back);
 bool tally_edit_has(const struct tally_edit *x, const char *remedy);
 /* Adds the records to the decision, and lets go of *x. */
 void tally_edit_put(struct tally_edit *x, struct decision *d);

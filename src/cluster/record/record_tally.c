@@ -275,16 +275,12 @@ static void count_one(struct tally *t, const char *key, bool helped, bool back)
 }
 
 void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,
-                 const char *faults, bool helped, bool back)
+                 const char *fault, bool helped, bool back)
 {
-    assert(remedy && class && faults);
-    CLEANUP_FREE char *list = mem_dup(faults);
-    struct tally *t = edit_of(c, x, remedy);
-    for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
-        CLEANUP_TEXT struct text key = {0};
-        text_printf(&key, "%s %s", one, class);
-        count_one(t, key.s, helped, back);
-    }
+    assert(remedy && class && fault);
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "%s %s", fault, class);
+    count_one(edit_of(c, x, remedy), key.s, helped, back);
 }
 
 void tally_edit_put(struct tally_edit *x, struct decision *d)
