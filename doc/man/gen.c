@@ -8,6 +8,7 @@
 #include "cli/record.h"
 #include "driver/slurm_view.h"
 #include "health/meaning.h"
+#include "node/lifecycle.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -930,26 +931,28 @@ static void print_steps(void)
     fputs(".El\n", stdout);
 }
 
-static void print_move(const char *from, const char *to, const char *by, const char *when)
+static void print_move(const struct step_move *m)
 {
-    fputs(".It ", stdout);
-    print_lower(from);
-    fputs(" Ta ", stdout);
-    print_lower(to);
-    printf(" Ta %s Ta \"", by);
-    print_roff(when);
+    const char *guard = step_guard_what(m->guard), *then = step_then_what(m->then);
+    printf(".It %s Ta %s Ta %s Ta \"", step_name(m->from), step_name(m->to),
+           step_event_is_persons(m->event) ? "a person" : "Fettle");
+    print_roff(step_event_what(m->event));
+    fputs(*guard ? ", and " : "", stdout);
+    print_roff(guard);
+    fputs(*then ? ": " : "", stdout);
+    print_roff(then);
     fputs("\"\n", stdout);
 }
 
 static void print_moves(void)
 {
-    static const char WATCH[] = "Fettle", PERSON[] = "a person", EITHER[] = "Fettle, a person";
-    fputs(".Bl -column \"quarantine\" \"quarantine\" \"Fettle, a person\" \"when\"\n"
+    size_t n;
+    const struct step_move *moves = step_moves(&n);
+    fputs(".Bl -column \"quarantine\" \"quarantine\" \"a person\" \"when\"\n"
           ".It Sy from Ta Sy to Ta Sy by Ta Sy when\n",
           stdout);
-#define MOVE(from, to, by, when) print_move(#from, #to, by, when);
-#include "node/step_move.tbl"
-#undef MOVE
+    for (size_t i = 0; i < n; i++)
+        print_move(&moves[i]);
     fputs(".El\n", stdout);
 }
 

@@ -196,11 +196,9 @@ static void render_seen(const struct seen_entry *s, struct text *t)
     text_add(t, ",\"fingerprint\":");
     text_add_json(t, s->fingerprint);
     text_add(t, ",\"named\":[");
-    const char *list = s->named, *name;
-    for (size_t len, n = 0; (len = seen_next_name(&list, &name)) > 0; n++) {
-        CLEANUP_FREE char *one = mem_dup_len(name, len);
-        text_add(t, n ? "," : "");
-        text_add_json(t, one);
+    for (size_t i = 0; i < s->named.n; i++) {
+        text_add(t, i ? "," : "");
+        text_add_json(t, s->named.list[i]);
     }
     text_printf(t, "],\"count\":%" PRIu32 "}", s->count);
 }

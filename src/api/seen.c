@@ -18,59 +18,48 @@ static struct wall time_of(const json_t *entry)
 static void add_entry(struct seen *s, const json_t *entry)
 {
     struct seen_entry *next = &s->entries[s->n - 1];
-    const char *hex = "";
+    const char *hex = "", *named = "";
     uint64_t count = 0;
     json_take_string(entry, "fingerprint", &hex, NULL);
     json_take_u64(entry, "count", UINT32_MAX, &count, NULL);
-    json_take_string(entry, "named", &next->named, NULL);
+    json_take_string(entry, "named", &named, NULL);
+    component_names_read(named, &next->named);
     next->count = (uint32_t)count;
     struct seen_entry *x = &s->entries[s->n++];
-    *x = (struct seen_entry){.at = time_of(entry), .named = ""};
+    *x = (struct seen_entry){.at = time_of(entry)};
     snprintf(x->fingerprint, sizeof x->fingerprint, "%s", hex);
 }
 
 void seen_init(struct seen *s, const struct member *m)
 {
     s->n = 0;
-    s->record = NULL;
     if (!m->seen)
         return;
     s->n = 1;
-    s->entries[0] = (struct seen_entry){.at = m->seen_since, .named = ""};
+    s->entries[0] = (struct seen_entry){.at = m->seen_since};
     fingerprint_format(&m->seen->id, s->entries[0].fingerprint);
     const char *history = m->past ? m->past->history : NULL;
-    s->record = history ? json_read(history, strlen(history), NULL) : NULL;
-    for (size_t i = 0; i < json_array_size(s->record) && s->n < SEEN_ENTRIES_MAX; i++)
-        add_entry(s, json_array_get(s->record, i));
+    CLEANUP_JSON json_t *record = history ? json_read(history, strlen(history), NULL) : NULL;
+    for (size_t i = 0; i < json_array_size(record) && s->n < SEEN_ENTRIES_MAX; i++)
+        add_entry(s, json_array_get(record, i));
 }
 
 void seen_fini(struct seen *s)
 {
-    json_cleanup(&s->record);
-    s->n = 0;
-}
-
-size_t seen_next_name(const char **list, const char **name)
-{
-    *name = *list;
-    const char *end = strstr(*list, ", ");
-    size_t len = end ? (size_t)(end - *list) : strlen(*list);
-    *list += end ? len + 2 : len;
-    return len;
+    while (s->n > 0)
+        component_names_fini(&s->entries[--s->n].named);
 }
 
 /* A change that names only some of the changed components may hide this one: before it nothing is known. */
 bool seen_changed(const struct seen *s, const char *component, struct wall *at)
 {
-    size_t want = strlen(component);
     for (size_t i = 0; i < s->n; i++) {
-        const char *list = s->entries[i].named, *name;
-        uint32_t named = 0;
+        const struct component_names *named = &s->entries[i].named;
         *at = s->entries[i].at;
-        for (size_t len; (len = seen_next_name(&list, &name)) > 0; named++)
-            if (len == want && memcmp(name, component, len) == 0)
+        for (size_t k = 0; k < named->n; k++)
+            if (strcmp(named->list[k], component) == 0)
                 return true;
-        if (s->entries[i].count > named)
+        if (s->entries[i].count > named->n)
             return false;
     }
     return false;

@@ -18,19 +18,14 @@ enum { SEEN_ENTRIES_MAX = 64 }; /* far more than a record remembers */
 struct seen_entry {
     struct wall at; /* valid since then */
     char fingerprint[FINGERPRINT_HEX + 1];
-    const char *named; /* components that changed when it came, separated by ", "; borrowed; "" when
-                          unknown */
-    uint32_t count;    /* how many changed; 0 for the oldest */
+    struct component_names named; /* components that changed when it came; none when that is unknown */
+    uint32_t count;               /* how many changed; 0 for the oldest */
 };
-
-/* Takes the next such name: returns its length, and moves *list past it. 0 after the last. */
-size_t seen_next_name(const char **list, const char **name);
 
 /* seen_init fills it from a member, which may never have been seen (n is 0); seen_fini. */
 struct seen {
     size_t n;
     struct seen_entry entries[SEEN_ENTRIES_MAX];
-    json_t *record;
 };
 void seen_init(struct seen *s, const struct member *m);
 void seen_fini(struct seen *s);

@@ -35,12 +35,15 @@ static void test_entries(void **state)
     assert_int_equal(s.n, 3);
     assert_int_equal(s.entries[0].at.ns, 500);
     assert_string_equal(s.entries[0].fingerprint, id);
-    assert_string_equal(s.entries[0].named, "gpu.driver, bios.version");
+    assert_int_equal(s.entries[0].named.n, 2);
+    assert_string_equal(s.entries[0].named.list[0], "gpu.driver");
+    assert_string_equal(s.entries[0].named.list[1], "bios.version");
     assert_int_equal(s.entries[1].at.ns, 300);
-    assert_string_equal(s.entries[1].named, "kernel.release");
+    assert_int_equal(s.entries[1].named.n, 1);
+    assert_string_equal(s.entries[1].named.list[0], "kernel.release");
     assert_int_equal(s.entries[1].count, 1);
     assert_int_equal(s.entries[2].at.ns, 100);
-    assert_string_equal(s.entries[2].named, "");
+    assert_int_equal(s.entries[2].named.n, 0);
     assert_int_equal(s.entries[2].count, 0);
     seen_fini(&s);
     cluster_destroy(c);

@@ -429,14 +429,9 @@ static void value_DRIFT(struct view *v, struct text *t)
 {
     const struct drift *d = v->member->past ? v->member->past->drift : NULL;
     CLEANUP_TEXT struct text words = {0};
-    uint32_t named = 0;
     if (d) {
-        text_printf(&words, "%s: %s", severity_name(d->severity), d->named);
-        const char *list = d->named, *name;
-        while (seen_next_name(&list, &name) > 0)
-            named++;
-        if (d->count > named)
-            text_printf(&words, "%s%" PRIu32 " more", named ? ", " : "", d->count - named);
+        text_printf(&words, "%s: ", severity_name(d->severity));
+        drift_components(d->named, d->count, &words);
     }
     add_text(t, &words);
 }

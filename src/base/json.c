@@ -90,6 +90,15 @@ int json_take_bool(const json_t *object, const char *key, bool *out, struct err 
     return 0;
 }
 
+int json_take_clause(const json_t *object, const char *key, size_t max, const char **out, struct err *e)
+{
+    if (json_take_string(object, key, out, e) < 0)
+        return -EINVAL;
+    if (strlen(*out) > max)
+        return err_set(e, -EINVAL, "%s: %zu bytes; it has %zu at most", key, strlen(*out), max);
+    return text_is_clean(*out) ? 0 : err_set(e, -EINVAL, "%s: a control character", key);
+}
+
 /* jansson's iterators take an object that may be changed, and change nothing. */
 static json_t *json_iterable(const json_t *object)
 {

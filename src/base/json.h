@@ -26,6 +26,9 @@ json_t *json_read(const char *bytes, size_t len, struct err *e);
 int json_take_string(const json_t *object, const char *key, const char **out, struct err *e);
 int json_take_u64(const json_t *object, const char *key, uint64_t max, uint64_t *out, struct err *e);
 int json_take_bool(const json_t *object, const char *key, bool *out, struct err *e);
+/* Borrows a text of at most `max` bytes, without control characters. -EINVAL with a sentence for anything
+ * else, an absent key included. */
+int json_take_clause(const json_t *object, const char *key, size_t max, const char **out, struct err *e);
 
 /* Borrows the string of this key; "" when the object has none, or is NULL. For values that were checked
  * before, where absent and empty mean the same. */

@@ -89,6 +89,21 @@ static void values_are_taken_by_type(void **state)
     assert_true(n == 7);
 }
 
+static void clauses_are_short_and_clean(void **state)
+{
+    CLEANUP_JSON json_t *o = read_text("{\"s\":\"four\",\"c\":\"a\\u007f\",\"n\":7}", NULL);
+    const char *s = "was";
+    struct err e = {0};
+    assert_int_equal(json_take_clause(o, "s", 4, &s, &e), 0);
+    assert_string_equal(s, "four");
+    assert_int_equal(json_take_clause(o, "s", 3, &s, &e), -EINVAL);
+    assert_string_equal(e.msg, "s: 4 bytes; it has 3 at most");
+    assert_int_equal(json_take_clause(o, "c", 9, &s, &e), -EINVAL);
+    assert_string_equal(e.msg, "c: a control character");
+    assert_int_equal(json_take_clause(o, "n", 9, &s, &e), -EINVAL);
+    assert_int_equal(json_take_clause(o, "x", 9, &s, &e), -EINVAL);
+}
+
 static void absent_keys_leave_the_default(void **state)
 {
     CLEANUP_JSON json_t *o = read_text("{}", NULL);
@@ -151,11 +166,17 @@ static void members_are_walked_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_no_string_is_an_empty_text), cmocka_unit_test(objects_and_arrays_are_read),
-        cmocka_unit_test(everything_else_is_refused),         cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(brackets_in_strings_are_no_depth),   cmocka_unit_test(values_are_taken_by_type),
-        cmocka_unit_test(absent_keys_leave_the_default),      cmocka_unit_test(unknown_keys_are_named),
-        cmocka_unit_test(text_is_compact_and_in_order),       cmocka_unit_test(members_are_walked_in_order),
+        cmocka_unit_test(what_is_no_string_is_an_empty_text),
+        cmocka_unit_test(objects_and_arrays_are_read),
+        cmocka_unit_test(everything_else_is_refused),
+        cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(brackets_in_strings_are_no_depth),
+        cmocka_unit_test(values_are_taken_by_type),
+        cmocka_unit_test(clauses_are_short_and_clean),
+        cmocka_unit_test(absent_keys_leave_the_default),
+        cmocka_unit_test(unknown_keys_are_named),
+        cmocka_unit_test(text_is_compact_and_in_order),
+        cmocka_unit_test(members_are_walked_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,14 @@ bool text_misleads(uint32_t c)
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
+bool text_is_clean(const char *s)
+{
+    for (; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7f)
+            return false;
+    return true;
+}
+
 size_t text_line(char *out, size_t size, const char *s)
 {
     assert(out && size > 0);

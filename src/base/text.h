@@ -38,6 +38,7 @@ uint32_t text_character(const char *s, size_t *bytes);
 /* True for a character that could make a text read differently from what it says: control characters (C0, C1,
  * DEL), separators of lines or paragraphs, changes of the writing direction, invisible characters. */
 bool text_misleads(uint32_t c);
+bool text_is_clean(const char *s); /* no control characters (C0, DEL) */
 /* Copies s as one line for people: misleading characters become blanks, bytes that are not UTF-8 become '?'.
  * Text beyond size bytes is cut before a character; blanks at the end are removed. Returns the length. */
 size_t text_line(char *out, size_t size, const char *s);

@@ -8,9 +8,10 @@
 #define ANY SIZE_MAX
 
 static const struct option_info options[] = {
-#define OPTION(symbol, letter, name, argument, what) {letter, name, argument, what},
+#define OPTION(symbol, letter, name, argument, subject, what) \
+    {letter, name, argument, SUBJECT_##subject, what},
 #define GROUP(title)
-#define COMMAND(path, arguments, least, most, opts, function, what)
+#define COMMAND(path, arguments, subjects, least, most, opts, function, what)
 #include "cli/command.tbl"
 #undef OPTION
 #undef GROUP
@@ -22,11 +23,14 @@ static const struct option_info options[] = {
 #define SELECTS (OF(WHERE) | UINT64_C(1) << 63)
 /* A command that prints JSON can also print YAML. */
 #define WITH_OUTPUT(opts) ((opts) | (((opts)&OF(JSON)) ? OF(OUTPUT) : 0))
+#define NOTHING {SUBJECT_NONE}, 0
+#define ONE(a) {SUBJECT_##a}, 1
+#define TWO(a, b) {SUBJECT_##a, SUBJECT_##b}, 2
 const struct command commands[] = {
-#define OPTION(symbol, letter, name, argument, what)
+#define OPTION(symbol, letter, name, argument, subject, what)
 #define GROUP(title)
-#define COMMAND(path, arguments, least, most, opts, function, what) \
-    {path, arguments, least, most, WITH_OUTPUT(opts), function, what},
+#define COMMAND(path, arguments, subjects, least, most, opts, function, what) \
+    {path, arguments, subjects, least, most, WITH_OUTPUT(opts), function, what},
 #include "cli/command.tbl"
 #undef OPTION
 #undef GROUP
@@ -36,6 +40,13 @@ const size_t commands_n = sizeof commands / sizeof commands[0];
 
 static const uint64_t COMMAND_OPTIONS = OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) |
                                         OF(QUIET) | OF(COLOR) | OF(VERSION) | OF(HELP);
+
+enum subject command_subject(const struct command *k, size_t i)
+{
+    if (i < k->n_subjects)
+        return k->subjects[i];
+    return k->n_subjects && k->most == ANY ? k->subjects[k->n_subjects - 1] : SUBJECT_NONE;
+}
 
 uint64_t call_options(void)
 {

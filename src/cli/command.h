@@ -15,10 +15,29 @@
  * The commands of the tool, and one call of it: which command, with which arguments and options.
  */
 
+/* What an argument names, where completion knows the candidates. */
+enum subject {
+    SUBJECT_NONE,
+    SUBJECT_NODE,
+    SUBJECT_CHECK,
+    SUBJECT_REMEDY,
+    SUBJECT_TOKEN,
+    SUBJECT_CLASS,
+    SUBJECT_CLAIM,  /* on the nodes named before */
+    SUBJECT_FIELD,  /* of the records that the command lists */
+    SUBJECT_FILTER, /* the same, before a sign and a value */
+    SUBJECT_FORM,   /* of the output */
+    /* The words of choice.tbl. */
+    SUBJECT_VERB,
+    SUBJECT_TRANSITION,
+    SUBJECT_ROLE,
+    SUBJECT_WHEN
+};
+
 enum option {
-#define OPTION(symbol, letter, name, argument, what) OPTION_##symbol,
+#define OPTION(symbol, letter, name, argument, subject, what) OPTION_##symbol,
 #define GROUP(title)
-#define COMMAND(path, arguments, least, most, options, function, what)
+#define COMMAND(path, arguments, subjects, least, most, options, function, what)
 #include "cli/command.tbl"
 #undef OPTION
 #undef GROUP
@@ -28,7 +47,9 @@ enum option {
 
 struct option_info {
     char letter; /* 0 for none */
-    const char *name, *argument, *what;
+    const char *name, *argument;
+    enum subject subject;
+    const char *what;
 };
 const struct option_info *option_info(enum option o);
 
@@ -51,6 +72,8 @@ typedef int command_fn(struct call *c, struct err *e);
 
 struct command {
     const char *path, *arguments;
+    enum subject subjects[2]; /* of its arguments; the last one repeats where there may be more */
+    size_t n_subjects;
     size_t least, most;
     uint64_t options; /* 1 << enum option */
     command_fn *run;
@@ -61,6 +84,8 @@ static const uint64_t COMMAND_SELECTS = UINT64_C(1) << 63;
 extern const struct command commands[];
 extern const size_t commands_n;
 
+/* What its argument i names, counted from 0. */
+enum subject command_subject(const struct command *k, size_t i);
 /* The command of exactly this path; NULL. */
 const struct command *command_find_path(const char *path);
 /* The first `used` of n words are a command's path, and it cannot take the rest. -EINVAL with the commands

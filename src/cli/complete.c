@@ -17,7 +17,6 @@ struct completion {
     struct call *call; /* the call of `complete`: asks, and prints */
     const char *current;
     size_t had;           /* bytes of it that stay: "name," of "name,sta" */
-    const char *option;   /* when it is the value of an option: the option's argument; otherwise NULL */
     const char *plain[8]; /* earlier words that are neither options nor their values */
     size_t n_plain;
     const struct command *command; /* NULL: the words are not a command yet */
@@ -84,17 +83,18 @@ static void offer_claims(const struct completion *c)
     }
 }
 
-static void offer_words(const struct completion *c, const char *argument)
+static void offer_words(const struct completion *c, enum subject subject)
 {
     static const struct {
-        const char *argument, *word, *what;
+        enum subject subject;
+        const char *word, *what;
     } words[] = {
-#define WORD(argument, word, what) {argument, word, what},
+#define WORD(subject, word, what) {SUBJECT_##subject, word, what},
 #include "cli/choice.tbl"
 #undef WORD
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i].argument, argument) == 0)
+        if (words[i].subject == subject)
             complete_offer(c, words[i].word, "", words[i].what);
 }
 
@@ -112,28 +112,6 @@ static void offer_fields(struct completion *c, const char *end)
 
 /* ---- which candidates ---- */
 
-static bool is_argument(const char *word, size_t len, const char *name)
-{
-    return strlen(name) == len && strncmp(word, name, len) == 0;
-}
-
-static void offer_argument(struct completion *c, const char *word, size_t len)
-{
-    CLEANUP_FREE char *name = mem_dup_len(word, len);
-    if (strncmp(name, "NODE", 4) == 0)
-        offer_members(c, ask_names, "nodes", "Name", "State");
-    else if (is_argument(word, len, "CHECK") || is_argument(word, len, "NAME"))
-        offer_members(c, fettle_check_list, "checks", "check", "what");
-    else if (is_argument(word, len, "REMEDY"))
-        offer_members(c, fettle_remedy_list, "remedies", "remedy", "because");
-    else if (is_argument(word, len, "TOKEN"))
-        offer_members(c, fettle_token_list, "tokens", "id", "nodes");
-    else if (is_argument(word, len, "CLASS"))
-        offer_members(c, fettle_class_list, "classes", "name", "nodes");
-    else
-        offer_words(c, name);
-}
-
 static void offer_forms(struct completion *c)
 {
     static const char *const forms[][2] = {
@@ -147,19 +125,24 @@ static void offer_forms(struct completion *c)
             complete_offer(c, forms[i][0], "", forms[i][1]);
 }
 
-static void offer_value(struct completion *c, enum option o)
+static void offer_subject(struct completion *c, enum subject subject)
 {
-    const struct option_info *i = option_info(o);
-    if (o == OPTION_OUTPUT)
-        offer_forms(c);
-    else if (o == OPTION_CLAIM)
-        offer_claims(c);
-    else if (o == OPTION_WHERE)
-        offer_fields(c, "=");
-    else if (strcmp(i->argument, "FIELDS") == 0)
-        offer_fields(c, "");
-    else
-        offer_argument(c, i->argument, strlen(i->argument));
+    switch (subject) {
+    case SUBJECT_NODE: offer_members(c, ask_names, "nodes", "Name", "State"); break;
+    case SUBJECT_CHECK: offer_members(c, fettle_check_list, "checks", "check", "what"); break;
+    case SUBJECT_REMEDY: offer_members(c, fettle_remedy_list, "remedies", "remedy", "because"); break;
+    case SUBJECT_TOKEN: offer_members(c, fettle_token_list, "tokens", "id", "nodes"); break;
+    case SUBJECT_CLASS: offer_members(c, fettle_class_list, "classes", "name", "nodes"); break;
+    case SUBJECT_CLAIM: offer_claims(c); break;
+    case SUBJECT_FIELD: offer_fields(c, ""); break;
+    case SUBJECT_FILTER: offer_fields(c, "="); break;
+    case SUBJECT_FORM: offer_forms(c); break;
+    case SUBJECT_VERB:
+    case SUBJECT_TRANSITION:
+    case SUBJECT_ROLE:
+    case SUBJECT_WHEN: offer_words(c, subject); break;
+    case SUBJECT_NONE: break;
+    }
 }
 
 static void offer_options(const struct completion *c)
@@ -205,34 +188,11 @@ static void offer_paths(const struct completion *c)
     }
 }
 
-/* The nth word of "CHECK [NODES...]", or the last one when it may be repeated; *len is its length without the
- * signs. */
-static const char *argument_at(const char *arguments, size_t n, size_t *len)
-{
-    const char *word = NULL;
-    for (const char *s = arguments; *s && strncmp(s, "--", 2) != 0 && strncmp(s, "[--", 3) != 0;) {
-        s += strspn(s, "[ ");
-        size_t l = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-        if (l > 0) {
-            word = s;
-            *len = l;
-        }
-        const char *end = s + strcspn(s, " ");
-        if (n == 0 && l > 0)
-            return word;
-        n -= l > 0;
-        s = end + strspn(end, " ");
-    }
-    return strstr(arguments, "...") ? word : NULL;
-}
-
 static void offer_plain(struct completion *c)
 {
-    size_t len = 0;
     offer_paths(c);
-    const char *argument = c->command ? argument_at(c->command->arguments, c->n_plain - c->used, &len) : NULL;
-    if (argument)
-        offer_argument(c, argument, len);
+    if (c->command)
+        offer_subject(c, command_subject(c->command, c->n_plain - c->used));
 }
 
 /* ---- the words before ---- */
@@ -272,7 +232,7 @@ int complete_show(struct call *call, struct err *e)
     if (!call_has(call, OPTION_TIMEOUT))
         call->value[OPTION_TIMEOUT] = "2s";
     if (open != OPTIONS)
-        offer_value(&c, open);
+        offer_subject(&c, option_info(open)->subject);
     else if (c.current[0] == '-')
         offer_options(&c);
     else

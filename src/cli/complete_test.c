@@ -32,7 +32,7 @@ static void nodes_are_completed_where_one_may_stand(void **state)
         "complete -- node drain lx",           "complete -- queue take mx01 lx",
         "complete -- check run scratch lx",    "complete -- power status lx",
         "complete -- token create --nodes lx", "complete -- incident list lx",
-        "complete -- -C /x conform diff lx"};
+        "complete -- -C /x conform diff lx",   "complete -- node list mx01 lx"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         expect(lines[i], nodes, "GET /v1/nodes?",
                "lx01\tIDLE\nlx02\tDOWN\n"); /* and no name that a shell might run */

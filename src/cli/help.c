@@ -26,9 +26,9 @@ static void write_all(struct text *out)
 {
     text_add(out, "usage: fettle COMMAND [ARGUMENTS] [OPTIONS]\n");
     const struct command *k = commands;
-#define OPTION(symbol, letter, name, argument, what)
+#define OPTION(symbol, letter, name, argument, subject, what)
 #define GROUP(title) text_add(out, "\n" title ":\n");
-#define COMMAND(path, arguments, least, most, opts, function, what) write_line(out, k++);
+#define COMMAND(path, arguments, subjects, least, most, opts, function, what) write_line(out, k++);
 #include "cli/command.tbl"
 #undef OPTION
 #undef GROUP

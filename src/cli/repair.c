@@ -126,10 +126,13 @@ static int need_reason(struct call *c, struct err *e)
 }
 
 /* The controller checks this too; but a typing mistake is reported here, before it is asked. */
-static int check_word(const char *word, const char *argument, const char *what, struct err *e)
+static int check_word(const char *word, enum subject subject, const char *what, struct err *e)
 {
-    static const char *const rows[][2] = {
-#define WORD(argument, word, what) {argument, word},
+    static const struct {
+        enum subject subject;
+        const char *word;
+    } rows[] = {
+#define WORD(subject, word, what) {SUBJECT_##subject, word},
 #include "cli/choice.tbl"
 #undef WORD
     };
@@ -137,12 +140,12 @@ static int check_word(const char *word, const char *argument, const char *what, 
     size_t n = 0;
     CLEANUP_TEXT struct text list = {0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i][0], argument) != 0)
+        if (rows[i].subject != subject)
             continue;
-        if (strcmp(word, rows[i][1]) == 0)
+        if (strcmp(word, rows[i].word) == 0)
             return 0;
-        text_printf(&list, "%s%s", n ? ", " : "", rows[i][1]);
-        known[n++] = rows[i][1];
+        text_printf(&list, "%s%s", n ? ", " : "", rows[i].word);
+        known[n++] = rows[i].word;
     }
     const char *near = text_nearest(word, known, n);
     if (near)
@@ -168,7 +171,7 @@ static int transition_post(struct call *c, const char *transition, size_t from, 
 
 int repair_move(struct call *c, struct err *e)
 {
-    int r = check_word(c->args[0], "TRANSITION", "transition", e);
+    int r = check_word(c->args[0], SUBJECT_TRANSITION, "transition", e);
     return r < 0 ? r : transition_post(c, c->args[0], 1, c->args[0], e);
 }
 
@@ -429,7 +432,7 @@ static int confirm_power(struct call *c, const char *nodes, struct err *e)
 /* "status" only reads the power. */
 static int check_power(struct call *c, struct err *e)
 {
-    int r = check_word(c->args[0], "VERB", "verb", e);
+    int r = check_word(c->args[0], SUBJECT_VERB, "verb", e);
     bool looks = r == 0 && strcmp(c->args[0], "status") == 0;
     if (looks && (call_has(c, OPTION_DRY_RUN) || call_has(c, OPTION_FORCE) || call_has(c, OPTION_REASON)))
         return err_set(e, -EINVAL, "\"power status\" changes nothing: no --reason, --force or --dry-run");

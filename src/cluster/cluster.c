@@ -198,7 +198,7 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     struct change *groups = NULL;
     size_t n_before = c->n;
     struct classes classes_before = take_classes(c, r);
-    c->tells_ochami = r->tells_ochami;
+    c->tells_drift = r->tells_drift;
     partitions_free(c->partitions, c->n_partitions);
     c->partitions = STEAL(r->partitions);
     c->n_partitions = r->n_partitions;

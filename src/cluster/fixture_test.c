@@ -45,7 +45,7 @@ static void roster_parse(const char *text, struct roster *r)
             continue;
         }
         if (strcmp(list, "ochami") == 0) {
-            r->tells_ochami = true;
+            r->tells_drift = true;
             continue;
         }
         assert(hostlist_parse(list, &names, NULL) == 0);

@@ -336,3 +336,34 @@ const char *component_state_name(enum component_state s)
     assert((size_t)s < sizeof names / sizeof *names);
     return names[s];
 }
+
+/* --- names in one text ------------------------------------------------------------------------ */
+
+static const char between[] = ", ";
+
+void component_names_add(struct text *t, const char *name)
+{
+    if (t->len)
+        text_add(t, between);
+    text_add(t, name);
+}
+
+void component_names_read(const char *text, struct component_names *out)
+{
+    *out = (struct component_names){0};
+    while (*text) {
+        const char *end = strstr(text, between);
+        size_t len = end ? (size_t)(end - text) : strlen(text);
+        out->list = mem_grow(out->list, (out->n + 1) * sizeof *out->list);
+        out->list[out->n++] = mem_dup_len(text, len);
+        text += end ? len + sizeof between - 1 : len;
+    }
+}
+
+void component_names_fini(struct component_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->list[i]);
+    free(names->list);
+    *names = (struct component_names){0};
+}

@@ -89,6 +89,18 @@ void components_format(const struct components *c, struct text *t);
  * none of them is added then. */
 int components_parse(struct components *c, const json_t *object, struct err *e);
 
+/* A list of names as records and commands have it: one text, with ", " between the names. A name has no
+ * blank. */
+struct component_names {
+    size_t n;
+    char **list;
+};
+/* Adds one to such a text. */
+void component_names_add(struct text *t, const char *name);
+/* The names in such a text; give *out to component_names_fini. */
+void component_names_read(const char *text, struct component_names *out);
+void component_names_fini(struct component_names *names);
+
 /* Components that the controller learns from a node's BMC by Redfish have names that begin with this. A
  * node's own list has none. */
 #define COMPONENT_REDFISH "redfish."

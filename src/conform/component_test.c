@@ -462,6 +462,24 @@ static void test_states_have_names(void **state)
     assert_string_equal(component_state_name(COMPONENT_UNKNOWN), "unknown");
 }
 
+static void test_names_in_one_text_are_read_as_they_were_added(void **state)
+{
+    static const char *const all[] = {"kernel.release", "mem,size", "x"};
+    for (size_t n = 0; n <= 3; n++) {
+        CLEANUP_TEXT struct text t = {0};
+        struct component_names names;
+        for (size_t i = 0; i < n; i++)
+            component_names_add(&t, all[i]);
+        component_names_read(n ? t.s : "", &names);
+        assert_int_equal(names.n, n);
+        for (size_t i = 0; i < n; i++)
+            assert_string_equal(names.list[i], all[i]);
+        component_names_fini(&names);
+        assert_int_equal(names.n, 0);
+        assert_string_equal(n == 3 ? t.s : "", n == 3 ? "kernel.release, mem,size, x" : "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +509,7 @@ int main(void)
         cmocka_unit_test(test_json_may_say_more),
         cmocka_unit_test(test_a_name_in_two_states_is_found_by_sorting),
         cmocka_unit_test(test_states_have_names),
+        cmocka_unit_test(test_names_in_one_text_are_read_as_they_were_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

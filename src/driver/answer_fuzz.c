@@ -16,7 +16,7 @@ static void try_record(const char *key, const char *value)
     struct text t = {0};
     char *done = x.is_reboot ? progress_write(&x.progress, x.id, "why") : marks_write(&x.done);
     text_printf(&t, "{\"done\":%s}", done);
-    bool is_none = x.is_reboot && x.progress.step == STEP_NONE;
+    bool is_none = x.is_reboot && x.progress.step == REBOOT_NONE;
     if (!is_none && effect_read(key, t.s, &again, NULL) < 0)
         abort();
     if (!is_none && !done_equal(done, again.done_text))

@@ -114,7 +114,7 @@ static void test_a_record_is_read_and_its_status_is_short(void **state)
                                  "\"message\":\"m\"},\"done\":null}",
                                  &x, NULL),
                      0);
-    assert_int_equal(strlen(x.want.status), STATUS_BYTES_MAX);
+    assert_int_equal(strlen(x.want.status), OCHAMI_STATUS_BYTES_MAX);
     assert_true(x.is_wanted && !x.is_done);
     assert_string_equal(x.id, "7");
     assert_string_equal(x.done_text, "null");

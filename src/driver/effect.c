@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const step_names[] = {
-    [STEP_NONE] = "",           [STEP_IMAGE] = "image",         [STEP_ASKING] = "asking",
-    [STEP_ASKED] = "asked",     [STEP_COMPLETED] = "completed", [STEP_FAILED] = "failed",
-    [STEP_REFUSED] = "refused",
-};
-enum { STEPS = sizeof step_names / sizeof *step_names };
-
 const char *effect_about(const char *key, bool *is_reboot)
 {
     static const char ochami[] = "effect/ochami.", reboot[] = "effect/reboot.";
@@ -22,28 +15,6 @@ const char *effect_about(const char *key, bool *is_reboot)
     if (*is_reboot)
         return key + sizeof reboot - 1;
     return strncmp(key, ochami, sizeof ochami - 1) == 0 ? key + sizeof ochami - 1 : NULL;
-}
-
-void marks_set(char **field, const char *value)
-{
-    char *copy = mem_dup(value);
-    free(*field);
-    *field = copy;
-}
-
-bool marks_equal(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-void marks_fini(struct marks *m)
-{
-    free(m->flag);
-    free(m->status);
-    free(m->group);
-    free(m->message);
-    free(m->error);
-    *m = (struct marks){0};
 }
 
 void effect_fini(struct effect *x)
@@ -68,19 +39,6 @@ static int effect_take(const json_t *object, const char *key, char **out, struct
     return 0;
 }
 
-static int take_marks(const json_t *object, struct marks *m, struct err *e)
-{
-    int rc = effect_take(object, "flag", &m->flag, e);
-    rc = rc ? rc : effect_take(object, "status", &m->status, e);
-    rc = rc ? rc : effect_take(object, "group", &m->group, e);
-    rc = rc ? rc : effect_take(object, "message", &m->message, e);
-    rc = rc ? rc : effect_take(object, "error", &m->error, e);
-    m->is_pending = json_is_true(json_object_get(object, "pending"));
-    if (m->status && strlen(m->status) > STATUS_BYTES_MAX)
-        m->status[STATUS_BYTES_MAX] = '\0';
-    return rc;
-}
-
 /* The object of a key; NULL where it is absent or null. */
 static int take_object(const json_t *all, const char *key, json_t **out, struct err *e)
 {
@@ -97,23 +55,20 @@ static int take_drift(const json_t *all, const json_t *done, struct effect *x, s
     x->is_wanted = rc == 0 && want;
     x->is_done = done != NULL;
     if (rc == 0 && want)
-        rc = take_marks(want, &x->want, e);
+        rc = marks_read(want, &x->want, e);
     if (rc == 0 && done)
-        rc = take_marks(done, &x->done, e);
+        rc = marks_read(done, &x->done, e);
     return rc;
 }
 
 static int take_progress(const json_t *done, struct progress *p, struct err *e)
 {
-    const char *name = json_string_value(json_object_get(done, "step"));
-    for (unsigned i = 1; name && i < STEPS; i++)
-        if (strcmp(name, step_names[i]) == 0)
-            p->step = (enum step)i;
-    if (p->step == STEP_NONE)
+    p->step = reboot_step_find(json_text(done, "step"));
+    if (p->step == REBOOT_NONE)
         return err_set(e, -EINVAL, "\"step\" is not a step of a reboot");
     const char *transition = json_string_value(json_object_get(done, "transition"));
     const char *after = json_string_value(json_object_get(done, "after"));
-    if (p->step == STEP_ASKED && (!transition || !transition_id_is_valid(transition)))
+    if (p->step == REBOOT_ASKED && (!transition || !transition_id_is_valid(transition)))
         return err_set(e, -EINVAL, "\"transition\" is not the id of one");
     snprintf(p->transition, sizeof p->transition, "%s", transition ? transition : "");
     snprintf(p->after, sizeof p->after, "%s", after ? after : "");
@@ -184,34 +139,18 @@ static void add_member(struct text *t, const char *key, const char *value)
         text_add(t, "null");
 }
 
-char *marks_write(const struct marks *m)
-{
-    struct text t = {0};
-    text_add(&t, "{");
-    add_member(&t, "flag", m->flag);
-    add_member(&t, "status", m->status);
-    add_member(&t, "group", m->group);
-    add_member(&t, "message", m->message);
-    if (m->is_pending)
-        text_add(&t, ",\"pending\":true");
-    if (m->error)
-        add_member(&t, "error", m->error);
-    text_add(&t, "}");
-    return text_take(&t);
-}
-
 char *progress_write(const struct progress *p, const char *id, const char *why)
 {
     struct text t = {0};
     text_add(&t, "{");
-    add_member(&t, "step", step_names[p->step]);
+    add_member(&t, "step", reboot_step_name(p->step));
     if (id[0])
         text_printf(&t, ",\"id\":%s", id);
-    if (p->step == STEP_ASKING)
+    if (p->step == REBOOT_ASKING)
         add_member(&t, "after", p->after);
-    if (p->step == STEP_ASKED)
+    if (p->step == REBOOT_ASKED)
         add_member(&t, "transition", p->transition);
-    if (p->step == STEP_FAILED || p->step == STEP_REFUSED)
+    if (p->step == REBOOT_FAILED || p->step == REBOOT_REFUSED)
         add_member(&t, "why", why);
     text_add(&t, "}");
     return text_take(&t);

@@ -58,23 +58,23 @@ static bool is_anothers(const struct job *j, const char *id)
 }
 
 /* The step is a result; the job goes on when the record has it. */
-static void reboot_report(struct job *j, enum step step, const char *why)
+static void reboot_report(struct job *j, enum reboot_step step, const char *why)
 {
     j->progress.step = step;
-    job_report(j, progress_write(&j->progress, j->effect.id, why), step != STEP_ASKING);
+    job_report(j, progress_write(&j->progress, j->effect.id, why), step != REBOOT_ASKING);
 }
 
 /* The phase that follows from the record; -1 for the end. */
 static int phase_of(const struct job *j)
 {
     switch (j->progress.step) {
-    case STEP_NONE: return j->effect.has_image ? PHASE_BOOT_LOOK : PHASE_LIST;
-    case STEP_IMAGE:
-    case STEP_ASKING: return PHASE_LIST;
-    case STEP_ASKED: return PHASE_POLL;
-    case STEP_COMPLETED:
-    case STEP_FAILED:
-    case STEP_REFUSED: break;
+    case REBOOT_NONE: return j->effect.has_image ? PHASE_BOOT_LOOK : PHASE_LIST;
+    case REBOOT_IMAGE:
+    case REBOOT_ASKING: return PHASE_LIST;
+    case REBOOT_ASKED: return PHASE_POLL;
+    case REBOOT_COMPLETED:
+    case REBOOT_FAILED:
+    case REBOOT_REFUSED: break;
     }
     return -1;
 }
@@ -90,7 +90,7 @@ static void reboot_begin(struct job *j)
     int phase = phase_of(j);
     if (phase < 0 || !j->effect.boot) /* it is over, or no longer wanted */
         job_drop(j);
-    else if (j->progress.step == STEP_ASKING &&
+    else if (j->progress.step == REBOOT_ASKING &&
              j->asked_at.ns == 0) /* a request of another driver may be under way */
         job_sleep(j, PHASE_LIST, j->o->pace.poll);
     else
@@ -99,9 +99,9 @@ static void reboot_begin(struct job *j)
 
 static void reboot_on_recorded(struct job *j)
 {
-    if (j->progress.step == STEP_ASKING)
+    if (j->progress.step == REBOOT_ASKING)
         job_queue(j, PHASE_ASK);
-    else if (j->progress.step == STEP_ASKED)
+    else if (j->progress.step == REBOOT_ASKED)
         job_sleep(j, PHASE_POLL, j->o->pace.poll);
     else
         reboot_begin(j);
@@ -141,12 +141,12 @@ static void on_image(struct job *j, const struct answer *a)
     struct err e;
     enum boot_found found = BOOT_NONE;
     if (a->is_refused && a->status != 404) {
-        reboot_report(j, STEP_REFUSED, a->detail);
+        reboot_report(j, REBOOT_REFUSED, a->detail);
     } else if (!a->is_refused &&
                bootparameters_read(a->body, a->len, j->effect.xname, &j->effect.image, &found, &e) < 0) {
         job_fault(j, PHASE_BOOT_LOOK, &e);
     } else if (found == BOOT_SAME) {
-        reboot_report(j, STEP_IMAGE, NULL);
+        reboot_report(j, REBOOT_IMAGE, NULL);
     } else {
         put_image(j, found == BOOT_NONE ? "PUT" : "PATCH");
     }
@@ -173,7 +173,7 @@ static void reboot_ask(struct job *j)
         return;
     }
     if (may != 0) {
-        reboot_report(j, STEP_REFUSED, e.msg);
+        reboot_report(j, REBOOT_REFUSED, e.msg);
         return;
     }
     CLEANUP_TEXT struct text body = {0};
@@ -201,15 +201,15 @@ static void next_candidate(struct job *j)
         read_transition(j, j->candidates[j->n_candidates - 1]);
         return;
     }
-    if (j->progress.step != STEP_ASKING)
+    if (j->progress.step != REBOOT_ASKING)
         snprintf(j->progress.after, sizeof j->progress.after, "%s", j->o->transitions.newest);
-    reboot_report(j, STEP_ASKING, NULL);
+    reboot_report(j, REBOOT_ASKING, NULL);
 }
 
 static void choose_candidates(struct job *j)
 {
     const struct transitions *t = &j->o->transitions;
-    bool is_asking = j->progress.step == STEP_ASKING;
+    bool is_asking = j->progress.step == REBOOT_ASKING;
     free(j->candidates);
     j->candidates = mem_alloc((t->n + 1) * sizeof *j->candidates);
     j->n_candidates = 0;
@@ -252,7 +252,7 @@ static void on_list(struct job *j, const struct answer *a)
 static void take_transition(struct job *j, const char *id)
 {
     snprintf(j->progress.transition, sizeof j->progress.transition, "%s", id);
-    reboot_report(j, STEP_ASKED, NULL);
+    reboot_report(j, REBOOT_ASKED, NULL);
 }
 
 static void on_candidate(struct job *j, const struct answer *a)
@@ -278,7 +278,7 @@ static void on_asked(struct job *j, const struct answer *a)
     struct err e;
     char id[TRANSITION_ID_BYTES_MAX + 1];
     if (a->is_refused) {
-        reboot_report(j, STEP_REFUSED, a->detail);
+        reboot_report(j, REBOOT_REFUSED, a->detail);
     } else if (started_read(a->body, a->len, id, &e) < 0) {
         job_fault(j, PHASE_LIST, &e); /* it may have begun; the list shows it */
     } else {
@@ -292,9 +292,9 @@ static void on_poll(struct job *j, const struct answer *a)
     struct err e;
     struct transition t;
     if (a->is_refused && a->status == 404) {
-        reboot_report(j, STEP_FAILED, "PCS does not know the transition any more");
+        reboot_report(j, REBOOT_FAILED, "PCS does not know the transition any more");
     } else if (a->is_refused) {
-        reboot_report(j, STEP_FAILED, a->detail);
+        reboot_report(j, REBOOT_FAILED, a->detail);
     } else if (transition_read(a->body, a->len, j->effect.xname, &t, &e) < 0) {
         job_fault(j, PHASE_POLL, &e);
     } else if (t.outcome == TRANSITION_UNDER_WAY) {
@@ -302,7 +302,7 @@ static void on_poll(struct job *j, const struct answer *a)
         transitions_know(j->o, j->progress.transition, t.only);
         job_sleep(j, PHASE_POLL, j->o->pace.poll);
     } else {
-        reboot_report(j, t.outcome == TRANSITION_COMPLETED ? STEP_COMPLETED : STEP_FAILED, t.why);
+        reboot_report(j, t.outcome == TRANSITION_COMPLETED ? REBOOT_COMPLETED : REBOOT_FAILED, t.why);
     }
 }
 
@@ -321,7 +321,7 @@ static void reboot_go(struct job *j)
 {
     const char *why = reboot_obstacle(j);
     if (why)
-        reboot_report(j, STEP_REFUSED, why);
+        reboot_report(j, REBOOT_REFUSED, why);
     else if (j->phase == PHASE_BOOT_LOOK || j->phase == PHASE_BOOT_PUT)
         look_at_image(j);
     else if (j->phase == PHASE_ASK)
@@ -336,7 +336,7 @@ static void reboot_on_answer(struct job *j, const struct answer *a)
 {
     switch (j->phase) {
     case PHASE_BOOT_LOOK: on_image(j, a); return;
-    case PHASE_BOOT_PUT: reboot_report(j, a->is_refused ? STEP_REFUSED : STEP_IMAGE, a->detail); return;
+    case PHASE_BOOT_PUT: reboot_report(j, a->is_refused ? REBOOT_REFUSED : REBOOT_IMAGE, a->detail); return;
     case PHASE_LIST: on_list(j, a); return;
     case PHASE_CANDIDATE: on_candidate(j, a); return;
     case PHASE_ASK: on_asked(j, a); return;

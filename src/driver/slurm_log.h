@@ -32,7 +32,6 @@ char *slurm_log_since(const struct slurm_log *l);
 void slurm_log_close(struct slurm_log *l);
 
 /* The present end, as text that outlives this process; "" when it cannot be read here. */
-enum { SLURM_LOG_PLACE_BYTES = 48 };
 void slurm_log_place(const struct slurm_log *l, char out[static SLURM_LOG_PLACE_BYTES]);
 /* The text since that place; NULL when it cannot be read. The caller frees it. */
 char *slurm_log_from(const struct slurm_log *l, const char *place);

@@ -10,13 +10,7 @@
  */
 #include "driver/slurm_plan.h"
 
-#include "base/json.h"
-#include "base/text.h"
-
 #include <assert.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
 
 static const struct slurm_step nothing = {.act = ACT_NOTHING}, wait = {.act = ACT_WAIT};
 
@@ -195,20 +189,6 @@ bool slurm_act_writes(enum slurm_act a)
     return a > ACT_NOTE && a < ACT_WAIT;
 }
 
-/* --- the record ------------------------------------------------------------------------------ */
-
-static const char *const record_names[] = {
-    [RECORD_NONE] = "none",         [RECORD_DRAINING] = "draining",     [RECORD_DRAINED] = "drained",
-    [RECORD_FOREIGN] = "foreign",   [RECORD_OVERRIDDEN] = "overridden", [RECORD_UNDRAINING] = "undraining",
-    [RECORD_RESERVED] = "reserved",
-};
-
-const char *slurm_record_name(enum slurm_record_state s)
-{
-    assert((size_t)s < sizeof record_names / sizeof *record_names);
-    return record_names[s];
-}
-
 const char *slurm_act_name(enum slurm_act a)
 {
     static const char *const names[] = {
@@ -218,106 +198,4 @@ const char *slurm_act_name(enum slurm_act a)
     };
     assert((size_t)a < sizeof names / sizeof *names);
     return names[a];
-}
-
-static const char *const lost_names[] = {
-    [SLURM_LOST_DRAIN] = "drain", [SLURM_LOST_FAIL] = "fail", [SLURM_LOST_DOWN] = "down"};
-
-static int read_lost(const json_t *o, struct slurm_lost *out, struct err *e)
-{
-    const char *reason, *how;
-    if (!o)
-        return 0;
-    if (json_take_string(o, "reason", &reason, e) < 0 || json_take_string(o, "how", &how, e) < 0)
-        return -EINVAL;
-    if (strlen(reason) >= sizeof out->reason || !*reason)
-        return err_set(e, -EINVAL, "a lost reason that is empty or too long");
-    memcpy(out->reason, reason, strlen(reason) + 1);
-    for (unsigned i = 0; i <= SLURM_LOST_DOWN; i++) {
-        out->how = (enum slurm_lost_how)i;
-        if (strcmp(lost_names[i], how) == 0)
-            return 0;
-    }
-    return err_set(e, -EINVAL, "nothing is lost as \"%.40s\"", how);
-}
-
-static int read_members(const json_t *o, struct slurm_record *out, struct err *e)
-{
-    const char *claim = NULL, *state = NULL, *boot = "", *log = "";
-    bool has_guard = false, is_refused = false, is_rebooting = false;
-    int r = json_take_string(o, "claim", &claim, e);
-    if (r == 0)
-        r = json_take_string(o, "state", &state, e);
-    if (r == 0)
-        r = json_take_bool(o, "reservation", &has_guard, e);
-    if (r < 0)
-        return -EINVAL;
-    if (json_object_get(o, "refused") && json_take_bool(o, "refused", &is_refused, e) < 0)
-        return -EINVAL;
-    if (json_object_get(o, "reboot") && json_take_bool(o, "reboot", &is_rebooting, e) < 0)
-        return -EINVAL;
-    if (json_object_get(o, "slurmctld") && json_take_string(o, "slurmctld", &boot, e) < 0)
-        return -EINVAL;
-    if (json_object_get(o, "log") && json_take_string(o, "log", &log, e) < 0)
-        return -EINVAL;
-    if (strlen(claim) >= sizeof out->claim || strlen(boot) >= sizeof out->boot ||
-        strlen(log) >= sizeof out->log)
-        return err_set(e, -EINVAL, "a claim, start or place that is too long");
-    for (unsigned i = RECORD_DRAINING; i <= RECORD_RESERVED; i++)
-        if (strcmp(record_names[i], state) == 0)
-            out->state = (enum slurm_record_state)i;
-    if (out->state == RECORD_NONE)
-        return err_set(e, -EINVAL, "no state is called \"%s\"", state);
-    memcpy(out->claim, claim, strlen(claim) + 1);
-    memcpy(out->boot, boot, strlen(boot) + 1);
-    memcpy(out->log, log, strlen(log) + 1);
-    out->has_guard = has_guard;
-    out->is_refused = is_refused;
-    out->is_rebooting = is_rebooting;
-    return 0;
-}
-
-int slurm_record_read(const char *value, struct slurm_record *out, struct err *e)
-{
-    *out = (struct slurm_record){0};
-    CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
-    int r = o ? read_members(o, out, e) : -EINVAL;
-    if (r == 0)
-        r = read_lost(json_object_get(o, "lost"), &out->lost, e);
-    if (r < 0)
-        *out = (struct slurm_record){0};
-    return r;
-}
-
-char *slurm_record_write(const struct slurm_record *r, int64_t at_ns)
-{
-    assert(r);
-    struct text t = {0};
-    if (r->state == RECORD_NONE) {
-        text_add(&t, "null");
-        return text_take(&t);
-    }
-    text_add(&t, "{\"claim\":");
-    text_add_json(&t, r->claim);
-    text_printf(&t, ",\"state\":\"%s\",\"at\":\"%" PRId64 "\",\"reservation\":%s", record_names[r->state],
-                at_ns, r->has_guard ? "true" : "false");
-    if (r->is_refused)
-        text_add(&t, ",\"refused\":true");
-    if (r->is_rebooting)
-        text_add(&t, ",\"reboot\":true");
-    if (r->boot[0]) {
-        text_add(&t, ",\"slurmctld\":");
-        text_add_json(&t, r->boot);
-    }
-    if (r->log[0]) {
-        text_add(&t, ",\"log\":");
-        text_add_json(&t, r->log);
-    }
-    if (r->lost.reason[0]) {
-        text_add(&t, ",\"lost\":{\"reason\":");
-        text_add_json(&t, r->lost.reason);
-        text_printf(&t, ",\"how\":\"%s\"}", lost_names[r->lost.how]);
-    }
-    text_add_char(&t, '}');
-    return text_take(&t);
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "driver/slurm_read.h"
 #include "driver/slurm_reason.h"
+#include "product/slurm.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,17 +17,6 @@
  */
 
 enum slurm_wish { WISH_NOTHING, WISH_DRAIN, WISH_RESERVE };
-
-/* The state in effect/slurm.NAME (doc/spec/slurm.md). */
-enum slurm_record_state {
-    RECORD_NONE, /* there is no record */
-    RECORD_DRAINING,
-    RECORD_DRAINED,
-    RECORD_FOREIGN,
-    RECORD_OVERRIDDEN,
-    RECORD_UNDRAINING,
-    RECORD_RESERVED /* not drained; only the reservation */
-};
 
 /* What keeps the node out of service in Slurm. */
 enum slurm_hold {
@@ -90,33 +80,7 @@ struct slurm_step slurm_plan(const struct slurm_case *c);
 /* True when it changes something in Slurm. */
 bool slurm_act_writes(enum slurm_act a);
 
-/* Somebody's write that ours undid. */
-enum { SLURM_LOST_BYTES = 512 };
-enum slurm_lost_how { SLURM_LOST_DRAIN, SLURM_LOST_FAIL, SLURM_LOST_DOWN };
-struct slurm_lost {
-    char reason[SLURM_LOST_BYTES]; /* "": nothing was lost */
-    enum slurm_lost_how how;
-};
-
-/* effect/slurm.NAME. */
-struct slurm_record {
-    enum slurm_record_state state;
-    char claim[SLURM_CLAIM_BYTES];
-    bool has_guard, is_refused;
-    bool is_rebooting; /* the drain stood, and somebody was rebooting the node in Slurm */
-    struct slurm_lost lost;
-    char log[48];                /* slurm_log_place before the write that `state` announces; "" for none */
-    char boot[SLURM_BOOT_BYTES]; /* slurmctld's start when the drain (in `undraining`, `reserved` and
-                                    `foreign` the reservation) last stood; "" when it was not read */
-};
-
-/* -EINVAL with a sentence; *out is RECORD_NONE then. */
-int slurm_record_read(const char *value, struct slurm_record *out, struct err *e);
-/* The text of a `done`, "null" for RECORD_NONE; the caller frees it. at_ns: now, nanoseconds since 1970. */
-char *slurm_record_write(const struct slurm_record *r, int64_t at_ns);
-
-/* The names of the enums, for the record, logs and tests. */
-const char *slurm_record_name(enum slurm_record_state s);
+/* For logs and tests. */
 const char *slurm_act_name(enum slurm_act a);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/hostlist.h"
 #include "base/text.h"
+#include "product/slurm.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,7 +88,6 @@ void slurm_reservations_fini(struct slurm_reservations *r);
 int slurm_read_reservations(char *text, size_t len, struct slurm_reservations *out, struct err *e);
 
 /* When slurmctld started, in its own words: for comparison only. */
-enum { SLURM_BOOT_BYTES = 40 };
 int slurm_read_boot(const char *text, size_t len, char out[static SLURM_BOOT_BYTES], struct err *e);
 
 /* Jobs, as `squeue --noheader --format="%A %u %N"` prints them: a number, a user and nodes in a line. -EPROTO

@@ -2,6 +2,8 @@
 #ifndef FETTLE_DRIVER_SLURM_REASON_H
 #define FETTLE_DRIVER_SLURM_REASON_H
 
+#include "product/slurm.h"
+
 #include <stdbool.h>
 
 /*
@@ -17,7 +19,7 @@
  * Fettle's.
  */
 
-enum { SLURM_CLAIM_BYTES = 48, SLURM_PROBLEM_BYTES = 24, SLURM_REASON_BYTES = 251 };
+enum { SLURM_PROBLEM_BYTES = 24, SLURM_REASON_BYTES = 251 };
 
 struct slurm_mark {
     char claim[SLURM_CLAIM_BYTES];     /* "12.1": letters, digits, '.', '-' and '_' */

@@ -30,14 +30,32 @@ static const char *const whys[WHYS] = {
 #undef WHY
 };
 
-/* Who may make a move; 0: nobody. */
-enum by { BY_WATCH = 1, BY_PERSON = 2, BY_EITHER = BY_WATCH | BY_PERSON };
+enum by { BY_WATCH, BY_PERSON };
 
-static const enum by moves[STEPS][STEPS] = {
-#define MOVE(from, to, by, when) [STEP_##from][STEP_##to] = BY_##by,
+static const struct {
+    enum by by;
+    const char *what;
+} events[STEP_EVENTS] = {
+#define EVENT(symbol, by, sentence) [STEP_EVENT_##symbol] = {BY_##by, sentence},
 #include "node/step_move.tbl"
-#undef MOVE
 };
+
+static const char *const guards[STEP_GUARDS] = {
+#define GUARD(symbol, sentence) [STEP_GUARD_##symbol] = sentence,
+#include "node/step_move.tbl"
+};
+
+static const char *const thens[STEP_THENS] = {
+#define THEN(symbol, sentence) [STEP_THEN_##symbol] = sentence,
+#include "node/step_move.tbl"
+};
+
+static const struct step_move moves[] = {
+#define MOVE(from, event, guard, to, then) \
+    {STEP_##from, STEP_EVENT_##event, STEP_GUARD_##guard, STEP_##to, STEP_THEN_##then},
+#include "node/step_move.tbl"
+};
+enum { MOVES = sizeof moves / sizeof *moves };
 
 const char *step_name(enum step s)
 {
@@ -68,14 +86,60 @@ enum lifecycle step_lifecycle(enum step s)
     return steps[s].lifecycle;
 }
 
+const struct step_move *step_moves(size_t *n)
+{
+    *n = MOVES;
+    return moves;
+}
+
+/* The first move between two steps, or the first that needs no person; NULL: there is none. */
+static const struct step_move *move_find(enum step from, enum step to, bool alone)
+{
+    for (size_t i = 0; i < MOVES; i++)
+        if (moves[i].from == from && moves[i].to == to && !(alone && step_event_is_persons(moves[i].event)))
+            return &moves[i];
+    return NULL;
+}
+
 bool step_may(enum step from, enum step to)
 {
-    return moves[from][to] != 0;
+    return move_find(from, to, false) != NULL;
 }
 
 bool step_may_alone(enum step from, enum step to)
 {
-    return (moves[from][to] & BY_WATCH) != 0;
+    return move_find(from, to, true) != NULL;
+}
+
+enum step_then step_then(enum step from, enum step to)
+{
+    const struct step_move *move = move_find(from, to, false);
+    assert(move && "a repair makes only moves of the table");
+    return move->then;
+}
+
+const char *step_event_what(enum step_event e)
+{
+    assert((size_t)e < STEP_EVENTS);
+    return events[e].what;
+}
+
+bool step_event_is_persons(enum step_event e)
+{
+    assert((size_t)e < STEP_EVENTS);
+    return events[e].by == BY_PERSON;
+}
+
+const char *step_guard_what(enum step_guard g)
+{
+    assert((size_t)g < STEP_GUARDS);
+    return guards[g];
+}
+
+const char *step_then_what(enum step_then t)
+{
+    assert((size_t)t < STEP_THENS);
+    return thens[t];
 }
 
 enum lifecycle lifecycle_of(const struct agreed *a)

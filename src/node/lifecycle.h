@@ -58,11 +58,41 @@ const char *step_what(enum step s);
 bool step_parse(const char *name, enum step *out);
 /* The lifecycle of a node at this step of its repair; LIFECYCLES for steps during which the claims decide. */
 enum lifecycle step_lifecycle(enum step s);
-/* Whether a repair may move from one step to another. NONE stands for no repair. doc/spec/repair.md explains
- * step.tbl and step_move.tbl. */
+/* The moves of a repair (step_move.tbl; doc/spec/repair.md explains them). NONE stands for no repair. */
+enum step_event {
+#define EVENT(symbol, by, sentence) STEP_EVENT_##symbol,
+#include "node/step_move.tbl"
+    STEP_EVENTS
+};
+enum step_guard {
+#define GUARD(symbol, sentence) STEP_GUARD_##symbol,
+#include "node/step_move.tbl"
+    STEP_GUARDS
+};
+enum step_then {
+#define THEN(symbol, sentence) STEP_THEN_##symbol,
+#include "node/step_move.tbl"
+    STEP_THENS
+};
+const char *step_event_what(enum step_event e); /* "a finding is fatal" */
+bool step_event_is_persons(enum step_event e);  /* a person commands it; otherwise Fettle sees it */
+const char *step_guard_what(enum step_guard g); /* "a remedy was chosen"; "" for STEP_GUARD_ALWAYS */
+const char *step_then_what(enum step_then t);   /* "a claim takes the node out of service"; "" for ENTER */
+struct step_move {
+    enum step from;
+    enum step_event event;
+    enum step_guard guard;
+    enum step to;
+    enum step_then then;
+};
+/* All of them, in the order of their steps. Two steps may have several moves between them. */
+const struct step_move *step_moves(size_t *n);
+/* Whether a repair may move from one step to another. */
 bool step_may(enum step from, enum step to);
 /* The same, without a person's decision. */
 bool step_may_alone(enum step from, enum step to);
+/* The action of the moves between two steps beside that the step begins; there is a move between them. */
+enum step_then step_then(enum step from, enum step to);
 
 /* The agreed facts about a node. */
 struct agreed {

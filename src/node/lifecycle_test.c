@@ -90,6 +90,34 @@ static void test_steps(void **state)
     compare(&t, TEST_DATA "/node/steps.txt", getenv("STEPS_OUT"));
 }
 
+/* The action belongs to the move between two steps; at a step, an event with its guard leads to one other
+ * step; and no row of the table is idle. */
+static void test_moves(void **state)
+{
+    bool has_event[STEP_EVENTS] = {false}, has_guard[STEP_GUARDS] = {false}, has_then[STEP_THENS] = {false};
+    size_t n;
+    const struct step_move *moves = step_moves(&n);
+    for (size_t i = 0; i < n; i++) {
+        has_event[moves[i].event] = has_guard[moves[i].guard] = has_then[moves[i].then] = true;
+        assert_int_equal(moves[i].then, step_then(moves[i].from, moves[i].to));
+        for (size_t k = 0; k < i; k++)
+            assert_false(moves[i].from == moves[k].from && moves[i].event == moves[k].event &&
+                         moves[i].guard == moves[k].guard);
+    }
+    for (unsigned e = 0; e < STEP_EVENTS; e++)
+        assert_true(has_event[e] && *step_event_what((enum step_event)e));
+    for (unsigned g = 0; g < STEP_GUARDS; g++)
+        assert_true(has_guard[g] && (g == STEP_GUARD_ALWAYS) == !*step_guard_what((enum step_guard)g));
+    for (unsigned t = 0; t < STEP_THENS; t++)
+        assert_true(has_then[t] && (t == STEP_THEN_ENTER) == !*step_then_what((enum step_then)t));
+    assert_true(step_event_is_persons(STEP_EVENT_RETIRE) && !step_event_is_persons(STEP_EVENT_FATAL));
+    assert_int_equal(step_then(STEP_NONE, STEP_ISOLATE), STEP_THEN_CLAIM);
+    assert_int_equal(step_then(STEP_NONE, STEP_TEND), STEP_THEN_ORDER);
+    assert_int_equal(step_then(STEP_PROVISION, STEP_NONE), STEP_THEN_RELEASE);
+    assert_string_equal(step_then_what(STEP_THEN_ENTER), "");
+    assert_string_equal(step_then_what(STEP_THEN_CLAIM), "a claim takes the node out of service");
+}
+
 static void test_steps_by_name(void **state)
 {
     for (int s = 0; s < STEPS; s++) {
@@ -226,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_steps_by_name),
+        cmocka_unit_test(test_moves),
         cmocka_unit_test(test_why),
         cmocka_unit_test(test_out_elsewhere),
         cmocka_unit_test(test_unknown_elsewhere),

@@ -149,7 +149,8 @@ struct switch_command {
 /* OVERRIDE. source NULL: the giver of the command asks for it, for its reason. */
 struct override_command {
     const char *by, *source;
-    const char *key, *done; /* the effect's result, as Slurm's driver says it in JSON: committed with it */
+    const char *key,
+        *done; /* the effect's result, as the scheduler's driver says it in JSON: committed with it */
 };
 
 /* OVERRIDE_AGE and OVERRIDE_END. */

@@ -17,17 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All names that are known, and how many more there are. */
-static void say_components(const char *named, uint32_t count, struct text *t)
-{
-    uint32_t n = *named != '\0';
-    for (const char *p = named; (p = strstr(p, ", ")); p += 2)
-        n++;
-    text_add(t, named);
-    if (count > n)
-        text_printf(t, "%s%u more", n ? ", " : "", count - n);
-}
-
 /* --- seen ------------------------------------------------------------------------------------ */
 
 enum { SEEN_PART_BYTES = 512 << 10 }; /* a batch has 1 MiB, and one history 70 KB at most */
@@ -68,7 +57,7 @@ static char *sight_text(const struct member *m, const struct seen_command *s)
         text_add(&t, " -> ");
         fingerprint_say(&s->id, &t);
         text_add(&t, s->count ? ": " : "");
-        say_components(s->named, s->count, &t);
+        drift_components(s->named, s->count, &t);
     } else {
         text_add(&t, "first seen with ");
         fingerprint_say(&s->id, &t);
@@ -200,7 +189,7 @@ static char *drift_text(const struct command *cmd, const struct drift *found, bo
     struct text t = {0};
     text_add(&t, cmd->kind == COMMAND_PERSISTS ? "came back and is still " : "");
     say_drift(found, &t);
-    say_components(found->named, found->count, &t);
+    drift_components(found->named, found->count, &t);
     text_printf(&t, " (%s)", severity_name(found->severity));
     if (claimed)
         text_printf(&t, " (claim %s)", cmd->claim);
@@ -482,7 +471,7 @@ static bool may_reboot(const struct cluster *c, const struct member *m, struct w
 {
     const struct drift *drift = m ? member_drift(m) : NULL;
     return drift && drift->state != DRIFT_REMEDIED && drift->severity >= SEVERITY_MAJOR && m->listed &&
-           member_class(c, m)->reboot && member_agreed(m).drained && member_xname(m) &&
+           member_class(c, m)->reboot && member_agreed(m).drained && member_outside_name(m) &&
            cluster_reboots(m, now) < REBOOTS_A_WEEK_MAX;
 }
 

@@ -6,6 +6,8 @@
  */
 #include "cluster/decide/decide.h"
 
+#include "product/product.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +95,7 @@ static const struct {
 static int decide_forget_check(const struct cluster *c, const struct member *m, bool force, struct err *e)
 {
     const struct ailment *a = member_ailment(m);
+    const char *scheduler = product_record(PRODUCT_HOLD)->product;
     if (m->listed)
         return err_set(
             e, -EBUSY,
@@ -108,12 +111,11 @@ static int decide_forget_check(const struct cluster *c, const struct member *m, 
     if (a && a->n_open)
         return err_set(e, -EBUSY, "%zu incidents of node \"%s\" are open; with force they are forgotten, too",
                        a->n_open, m->name);
-    if (m->held_in_slurm)
+    if (m->held_outside)
         return err_set(
             e, -EBUSY,
-            "Slurm holds node \"%s\" by a reason of Fettle's; with force that is forgotten, and stays in "
-            "Slurm",
-            m->name);
+            "%s holds node \"%s\" by a reason of Fettle's; with force that is forgotten, and stays in %s",
+            scheduler, m->name, scheduler);
     return 0;
 }
 

@@ -69,22 +69,29 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
     return applies_remedy(w->step) ? decide_check_week(c, m, r, at, e) : 0;
 }
 
+static bool is_among(const char *const *words, size_t n, const char *word)
+{
+    size_t i = 0;
+    while (i < n && strcmp(words[i], word) != 0)
+        i++;
+    return i < n;
+}
+
 /* The faults of its open incidents, the worst first, with commas between; as many as fit. */
 static void say_faults(const struct member *m, char out[static FAULT_BYTES_MAX + 1])
 {
     const struct ailment *a = member_ailment(m);
-    CLEANUP_TEXT struct text t = {0}, all = {0};
+    const char *said[INCIDENTS_OPEN_MAX];
+    size_t n = 0;
+    CLEANUP_TEXT struct text t = {0};
     for (int severity = RESULTS - 1; severity > RESULT_OK; severity--) {
         for (size_t i = 0; a && i < a->n_open; i++) {
             const char *fault = finding_fault(&a->open[i].findings[0]);
-            CLEANUP_TEXT struct text word = {0};
-            text_printf(&word, ",%s,", fault);
-            text_add(&all, "");
-            if (a->open[i].observe || (int)a->open[i].severity != severity || strstr(all.s, word.s) ||
+            if (a->open[i].observe || (int)a->open[i].severity != severity || is_among(said, n, fault) ||
                 t.len + (t.len > 0) + strlen(fault) > FAULT_BYTES_MAX)
                 continue;
             text_printf(&t, "%s%s", t.len ? "," : "", fault);
-            text_add(&all, word.s);
+            said[n++] = fault;
         }
     }
     memcpy(out, t.len ? t.s : "", t.len + 1);

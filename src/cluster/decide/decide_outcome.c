@@ -50,10 +50,12 @@ static void count_outcome(const struct cluster *c, struct attempt_record *a, con
     struct tally_edit x = {0};
     CLEANUP_TEXT struct text counted = {0};
     text_add(&counted, "");
-    for (size_t i = 0; i < o->n; i++)
-        if (counted.len + 1 + strlen(o->faults[i].name) <= FAULT_BYTES_MAX)
-            text_printf(&counted, "%s%s", counted.len ? "," : "", o->faults[i].name);
-    tally_count(c, &x, o->remedy, o->class, counted.s, o->verdict == '+', false);
+    for (size_t i = 0; i < o->n; i++) {
+        if (counted.len + 1 + strlen(o->faults[i].name) > FAULT_BYTES_MAX)
+            continue;
+        text_printf(&counted, "%s%s", counted.len ? "," : "", o->faults[i].name);
+        tally_count(c, &x, o->remedy, o->class, o->faults[i].name, o->verdict == '+', false);
+    }
     memcpy(a->counted, counted.s, counted.len + 1);
     memcpy(a->class, o->class, strlen(o->class) + 1);
     tally_edit_put(&x, d);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A person's word that a node is in service despite its faults: by taking it back in Slurm while Fettle
- * held it, or by command. It is recorded with the faults in the commit that takes the note of Slurm's
- * driver, so that no restart falls between the two. It ends when its time is over, when a repair begins,
- * when another machine has the name, or by a person's word.
+ * A person's word that a node is in service despite its faults: by taking it back in the scheduler while
+ * Fettle held it, or by command. It is recorded with the faults in the commit that takes the note of the
+ * scheduler's driver, so that no restart falls between the two. It ends when its time is over, when a repair
+ * begins, when another machine has the name, or by a person's word.
  */
 #include "cluster/decide/decide.h"
 
@@ -93,7 +93,7 @@ static int by_command(const struct command *cmd, const struct member *m, struct 
     return 0;
 }
 
-/* Together with the note of Slurm's driver. */
+/* Together with the note of the scheduler's driver. */
 static int by_scheduler(const struct cluster *c, const struct command *cmd, const struct member *m,
                         struct decision *d, struct err *e)
 {
@@ -105,7 +105,7 @@ static int by_scheduler(const struct cluster *c, const struct command *cmd, cons
         return -EINVAL;
     if (!effect_node(says->key) || strcmp(effect_node(says->key), m->name) != 0)
         return err_set(e, -EINVAL, "\"%.80s\" is no effect on node \"%s\"", says->key, m->name);
-    int rc = effect_take_slurm(c, says->key, done, cmd->at, d, &said, e);
+    int rc = effect_take_note(c, says->key, done, cmd->at, d, &said, e);
     if (rc == 0 && d->n_ops) /* else it is written down already: the command is repeated */
         set_override(cmd, m, says->by, says->source, d);
     return rc;

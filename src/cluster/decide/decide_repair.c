@@ -9,6 +9,7 @@
 #include "cluster/decide/decide.h"
 
 #include "node/action.h"
+#include "product/product.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -50,7 +51,7 @@ static bool step_has_answer(enum step s)
  * on the way back, and in the queue again unless they came back in time. */
 void repair_enter(struct repair *r, enum step to, struct wall at, uint64_t deadline_s, const char *why)
 {
-    assert(to < STEPS);
+    assert(to < STEPS && step_may(r->step, to));
     char *reason = mem_dup(why);
     if (!step_has_answer(r->step) || !step_has_answer(to))
         answer_fini(&r->answer);
@@ -79,9 +80,8 @@ static void repair_claim(const struct command *cmd, struct member *m, const stru
                          struct decision *d)
 {
     const struct named nodes = {1, &m};
-    CLEANUP_TEXT struct text reason = {0};
-    text_printf(&reason, "[%s] %s", r->problem, r->why);
-    decide_claim(d, cmd, CLAIM_REPAIR, reason.s, &nodes);
+    CLEANUP_FREE char *reason = claim_reason_of(r->problem, r->why);
+    decide_claim(d, cmd, CLAIM_REPAIR, reason, &nodes);
 }
 
 /* A remedy that was begun while m was in service comes to its end in the repair that begins; one that waits
@@ -128,7 +128,7 @@ void repair_begin_with(const struct command *cmd, struct member *m, const struct
         memcpy(r.remedy, w->remedy, strlen(w->remedy) + 1);
     if (w->manual)
         repair_note(&r, cmd, w->why);
-    if (w->step != STEP_TEND)
+    if (step_then(STEP_NONE, w->step) == STEP_THEN_CLAIM)
         repair_claim(cmd, m, &r, d);
     decision_add(d, "repair/", m->name, repair_record(&r));
     decision_about(d, ENTRY_REPAIRS, r.id);
@@ -397,11 +397,11 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
         memcpy(r->boot, v->boot, sizeof r->boot);
     if (v->instance)
         r->instance = v->instance;
-    if (v->to == STEP_REMEDY || v->to == STEP_REPLACE || v->to == STEP_TEND) {
+    if (step_then(v->from, v->to) == STEP_THEN_ORDER) {
         memcpy(r->remedy, v->remedy, sizeof r->remedy);
         r->approval = v->approval ? APPROVAL_WANTED : APPROVAL_NONE;
     }
-    if (v->to == STEP_NONE && v->from != STEP_TEND)
+    if (step_then(v->from, v->to) == STEP_THEN_RELEASE)
         repair_end(c, cmd, m, r, d);
     repair_put(m, r, d);
     return 0;
@@ -441,11 +441,14 @@ static void note_move(const struct member *m, const struct repair *is, const str
 
 static void say_end(const struct member *m, enum entry_outcome outcome, const char *why, struct text *t)
 {
-    if (outcome == ENTRY_OUTCOME_UNHEARD)
+    if (outcome == ENTRY_OUTCOME_UNHEARD) {
         text_printf(t, "its repair ends, and it was not heard yet: %s", why);
-    else
-        text_printf(t, "%s%s: %s", outcome == ENTRY_OUTCOME_BACK ? "back in service" : "in service",
-                    m->held_in_slurm ? " when Slurm has taken its drain back" : "", why);
+        return;
+    }
+    text_add(t, outcome == ENTRY_OUTCOME_BACK ? "back in service" : "in service");
+    if (m->held_outside)
+        text_printf(t, " when %s has taken its drain back", product_record(PRODUCT_HOLD)->product);
+    text_printf(t, ": %s", why);
 }
 
 static void say_move(const struct command *cmd, const struct member *m, const struct text *gone,
@@ -481,6 +484,12 @@ static int check_room(const struct cluster *c, struct member *m, struct err *e)
     return rc < 0 ? rc : decide_check_budgets(c, &one, e);
 }
 
+/* The node is in service, and the move makes the claim that takes it out. */
+static bool takes_out(const struct repair_command *v)
+{
+    return step_then(v->from, v->to) == STEP_THEN_CLAIM;
+}
+
 /* Whether the node, and what people said about it, allow the move. */
 static int check_state(const struct cluster *c, struct member *m, const struct repair *is,
                        const struct repair_command *v, struct err *e)
@@ -494,7 +503,7 @@ static int check_state(const struct cluster *c, struct member *m, const struct r
         return err_set(e, -EBUSY, "node \"%s\" waits for a person", m->name);
     if (!is && !m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
-    if (!is && v->to == STEP_ISOLATE && check_room(c, m, e) < 0)
+    if (v->to == STEP_ISOLATE && takes_out(v) && check_room(c, m, e) < 0)
         return -EBUSY;
     if (v->to == STEP_TEND && (m->n_claims || !m->admitted || member_override(m)))
         return err_set(e, -EBUSY, "node \"%s\" is not in service, or a person has it", m->name);
@@ -526,7 +535,7 @@ int decide_repair(const struct cluster *c, const struct command *cmd, struct dec
     rc = check_state(c, m, is, v, e);
     if (rc < 0)
         return rc;
-    if (is) {
+    if (is && !takes_out(v)) {
         struct repair r;
         repair_copy(&r, is);
         rc = make_move(c, cmd, m, &r, &gone, d, e);

@@ -254,11 +254,40 @@ static void test_an_isolation_takes_a_node_out(void **state)
     assert_false(world_takes_out());
 }
 
+/* The claim's record has the problem of the beginning before its words. */
+static void test_the_words_of_a_claim_are_without_the_problem(void **state)
+{
+    static const struct {
+        const char *kind, *reason, *words;
+    } rows[] = {
+        {"repair", "[node_problem] xid.79: [gpu 0] lost", "xid.79: [gpu 0] lost"},
+        {"repair", "[node_problem] ", ""},
+        {"repair", "as it stands", "as it stands"},
+        {"repair", "[cut", "[cut"},
+        {"drain", "[node_problem] a person wrote this", "[node_problem] a person wrote this"},
+    };
+    struct world *w = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEANUP_TEXT struct text record = {0};
+        text_printf(&record,
+                    "{\"kind\":\"%s\",\"owner\":\"o\",\"reason\":\"%s\",\"since\":\"1\",\"nodes\":\"lx01\","
+                    "\"drained\":\"\"}",
+                    rows[i].kind, rows[i].reason);
+        assert_int_equal(cluster_put(w->c, "claim/9.1", record.s, NULL), 0);
+        assert_string_equal(cluster_claim(w->c, "9.1")->words, rows[i].words);
+        assert_string_equal(cluster_claim(w->c, "9.1")->reason, rows[i].reason);
+    }
+    lx01_isolate(w);
+    assert_string_equal(cluster_claim(w->c, "1.5")->reason, "[node_problem] xid.79");
+    assert_string_equal(cluster_claim(w->c, "1.5")->words, "xid.79");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_the_words_of_a_claim_are_without_the_problem),
         TEST(test_a_step),
         TEST(test_only_the_moves_of_the_table),
         TEST(test_who_waits_for_a_person),

@@ -18,6 +18,14 @@ static bool is_against(const struct attempt_record *a, const struct shared_cause
            text_has_word(a->fault, ',', fault);
 }
 
+/* The record of an attempt has the faults with commas between. */
+static void uncount(const struct cluster *c, const struct attempt_record *a, struct tally_edit *x)
+{
+    CLEANUP_FREE char *list = mem_dup(a->counted);
+    for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save))
+        tally_count(c, x, a->remedy, a->class, one, a->verdict == '+', true);
+}
+
 /* Attempts against a shared cause do not count as tries, and a node that was queued meanwhile was queued
  * for it. True when anything changes. */
 static bool give_back(const struct cluster *c, const struct shared_cause *s, struct repair *r,
@@ -28,8 +36,7 @@ static bool give_back(const struct cluster *c, const struct shared_cause *s, str
         struct attempt_record *a = &r->attempts[i];
         if (!is_against(a, s))
             continue;
-        if (*a->counted) /* once, as the verdict goes with it */
-            tally_count(c, x, a->remedy, a->class, a->counted, a->verdict == '+', true);
+        uncount(c, a, x); /* once, as the verdict goes with it */
         a->counted[0] = a->class[0] = '\0';
         a->verdict = '0';
         any = true;

@@ -11,10 +11,10 @@
  * decision adds the records; nothing is carried out here.
  */
 
-/* Takes the note of Slurm's driver about a node into its record; adds nothing when the record says so
- * already. */
-int effect_take_slurm(const struct cluster *c, const char *key, const json_t *done, struct wall at,
-                      struct decision *d, struct text *said, struct err *e);
+/* Takes the note of the scheduler's driver about a node into its record; adds nothing when the record says so
+ * already. key is of a note (product/product.h). */
+int effect_take_note(const struct cluster *c, const char *key, const json_t *done, struct wall at,
+                     struct decision *d, struct text *said, struct err *e);
 int decide_effect(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 
 /* Adds the operation that makes the outbox say the drift (NULL: none), when it does not yet. */

@@ -32,32 +32,21 @@ int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e)
     return 0;
 }
 
-bool text_is_clean(const char *s)
-{
-    for (; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            return false;
-    return true;
-}
-
-int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e)
-{
-    if (json_take_string(o, key, out, e) < 0)
-        return -EINVAL;
-    if (strlen(*out) > max)
-        return err_set(e, -EINVAL, "%s: %zu bytes; it has %zu at most", key, strlen(*out), max);
-    if (!text_is_clean(*out))
-        return err_set(e, -EINVAL, "%s: a control character", key);
-    return 0;
-}
-
 int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e)
 {
     const char *word;
-    if (record_clause(o, key, max, &word, e) < 0)
+    if (json_take_clause(o, key, max, &word, e) < 0)
         return -EINVAL;
     memcpy(out, word, strlen(word) + 1);
     return 0;
+}
+
+int record_id(const json_t *o, const char *key, bool needed, struct err *e)
+{
+    char id[CLAIM_ID_BYTES_MAX + 1];
+    if (record_word(o, key, id, CLAIM_ID_BYTES_MAX, e) < 0)
+        return -EINVAL;
+    return *id || !needed ? 0 : err_set(e, -EINVAL, "\"%s\" is empty", key);
 }
 
 int record_result(const json_t *o, const char *key, enum result *out, struct err *e)

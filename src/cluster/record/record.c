@@ -194,6 +194,20 @@ static struct claim_slot *claim_slot(struct cluster *c, const char *id)
     return s;
 }
 
+char *claim_reason_of(const char *problem, const char *words)
+{
+    struct text t = {0};
+    text_printf(&t, "[%s] %s", problem, words);
+    return text_take(&t);
+}
+
+/* The words in such a reason, and in any other. */
+static const char *claim_words(enum claim_kind kind, const char *reason)
+{
+    const char *end = kind == CLAIM_REPAIR && *reason == '[' ? strstr(reason, "] ") : NULL;
+    return end ? end + 2 : reason;
+}
+
 static int put_claim(struct cluster *c, const char *id, const char *value, struct err *e)
 {
     if (!value) {
@@ -223,6 +237,7 @@ static int put_claim(struct cluster *c, const char *id, const char *value, struc
     claim->kind = kind;
     claim->owner = mem_dup(t.owner);
     claim->reason = mem_dup(t.reason);
+    claim->words = claim_words(kind, claim->reason);
     claim->since = (struct wall){(int64_t)since};
     claim_fill(c, claim, &nodes, strcmp(t.drained, t.nodes) == 0, &drained);
     return 0;
@@ -507,6 +522,7 @@ void cluster_forget_records(struct cluster *c)
     HASH_ITER (hh, c->tokens, t, next_token)
         put_token(c, t->hash, NULL, NULL);
     certificates_forget(c);
+    effects_forget(c);
     conform_forget(c);
     health_forget(c);
     floors_forget(c);

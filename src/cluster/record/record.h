@@ -18,6 +18,10 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
  * left. The caller frees it. */
 char *claim_record(const struct claim *c, const bool *leave_out, const bool *settle, bool drained);
 
+/* The reason of a repair's claim: "[PROBLEM] WORDS". The problem is that of its beginning, which the repair's
+ * record has no more when it has turned into another. The caller frees it. */
+char *claim_reason_of(const char *problem, const char *words);
+
 /* The record of a node that was admitted at this time and is in service on this boot; "" for none. The caller
  * frees it. */
 char *node_record(struct wall admitted, const char *boot);
@@ -45,6 +49,11 @@ int put_flap(struct cluster *c, const char *name, const char *value, struct err 
 int put_baseline(struct cluster *c, const char *class, const char *value, struct err *e);
 int put_list(struct cluster *c, const char *hex, const char *value, struct err *e);
 int put_effect(struct cluster *c, const char *rest, const char *value, struct err *e);
+/* Takes the reboots that were asked for: o is the checked object of the effect's record, NULL when that is
+ * gone. */
+void reboots_take(struct member *m, const json_t *o);
+/* All effects go, and nobody is told. */
+void effects_forget(struct cluster *c);
 
 int put_certificate(struct cluster *c, const char *subject, const char *value, struct err *e);
 /* As the record; the caller frees it. */
@@ -82,9 +91,8 @@ char *trial_record(const struct trial_record *r);
 
 /* The text of a key, of at most `max` bytes and without control characters, into out. May be empty. */
 int record_word(const json_t *o, const char *key, char *out, size_t max, struct err *e);
-/* A clause for people: borrowed. */
-int record_clause(const json_t *o, const char *key, size_t max, const char **out, struct err *e);
-bool text_is_clean(const char *s); /* no control characters */
+/* The id of a claim or an operation; empty only where it is not needed. */
+int record_id(const json_t *o, const char *key, bool needed, struct err *e);
 int record_result(const json_t *o, const char *key, enum result *out, struct err *e);
 /* A boot id, or "" where none is known. */
 int record_boot(const json_t *o, char out[static 37], struct err *e);
@@ -116,10 +124,9 @@ struct tally_edit {
     size_t n;
     struct tally *list; /* copies */
 };
-/* One more outcome of each of these faults (with commas between); or one less, when back is true and it was
- * counted. */
+/* One more outcome of this fault; or one less, when back is true and it was counted. */
 void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,
-                 const char *faults, bool helped, bool back);
+                 const char *fault, bool helped, bool back);
 bool tally_edit_has(const struct tally_edit *x, const char *remedy);
 /* Adds the records to the decision, and lets go of *x. */
 void tally_edit_put(struct tally_edit *x, struct decision *d);
@@ -129,11 +136,10 @@ char *surge_record_with(const struct cluster *c, struct wall at, uint64_t keep);
 char *floor_record(const struct floor *f);
 bool switch_known(const char *name);
 
-/* Checks the object of an effect's record. key is without "effect/". */
+/* Checks the object of an effect's record (NULL: it goes). key is without "effect/". */
 int effect_check(const char *key, const json_t *o, struct err *e);
 int check_operate(const json_t *o, struct err *e);
 int check_power(const json_t *o, struct err *e);
-int check_slurm(const json_t *o, struct err *e);
 
 /* Lays an edit's set (JSON) over a specification. */
 int edit_apply(struct spec *s, const char *set, unsigned partition_max, struct err *e);

@@ -51,10 +51,10 @@ static int made_read(const json_t *o, struct made *out, struct err *e)
     if (!json_is_object(o))
         return err_set(e, -EINVAL, "no object");
     if (json_only_keys(o, keys, sizeof keys / sizeof keys[0], e) < 0 || terms_read(o, out, e) < 0 ||
-        record_time(o, "at", &at, e) < 0 || record_clause(o, "by", REASON_BYTES_MAX, &by, e) < 0)
+        record_time(o, "at", &at, e) < 0 || json_take_clause(o, "by", REASON_BYTES_MAX, &by, e) < 0)
         return -EINVAL;
-    if (json_object_get(o, "revoked") &&
-        (record_time(o, "revoked", &revoked, e) < 0 || record_clause(o, "why", WHY_BYTES_MAX, &why, e) < 0))
+    if (json_object_get(o, "revoked") && (record_time(o, "revoked", &revoked, e) < 0 ||
+                                          json_take_clause(o, "why", WHY_BYTES_MAX, &why, e) < 0))
         return -EINVAL;
     out->at.ns = (int64_t)at;
     out->revoked.ns = (int64_t)revoked;

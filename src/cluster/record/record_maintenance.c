@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * maintenance/NAME: somebody is about to work on the machine, or to take it away. window/NAME: the node
- * lies in a maintenance window of others, such as a reservation of Slurm's. Both have the same members,
+ * lies in a maintenance window of others, such as a reservation in the scheduler. Both have the same members,
  * except that the first may ask for a restart. The two are independent.
  */
 #include "cluster/record/record.h"
@@ -101,7 +101,7 @@ static int record_maintenance_put(struct cluster *c, enum kind k, const char *na
     if (!o || json_only_keys(o, keys, k == MAINTENANCE ? 4 : 3, e) < 0 ||
         (json_object_get(o, "restart") && json_take_bool(o, "restart", &restart, e) < 0) ||
         json_take_string(o, "by", &by, e) < 0 || record_time(o, "at", &at, e) < 0 ||
-        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
+        json_take_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
         return -EILSEQ;
     struct maintenance *x = mem_alloc(sizeof *x);
     *x = (struct maintenance){mem_dup(by), {(int64_t)at}, mem_dup(why), restart};

@@ -95,9 +95,9 @@ static struct override *override_read(const json_t *o, struct err *e)
     const char *by, *source, *why;
     uint64_t at;
     struct override *out = mem_alloc(sizeof *out);
-    if (json_only_keys(o, keys, 6, e) < 0 || record_clause(o, "by", REASON_BYTES_MAX, &by, e) < 0 ||
-        record_clause(o, "source", REASON_BYTES_MAX, &source, e) < 0 ||
-        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0 || record_time(o, "at", &at, e) < 0 ||
+    if (json_only_keys(o, keys, 6, e) < 0 || json_take_clause(o, "by", REASON_BYTES_MAX, &by, e) < 0 ||
+        json_take_clause(o, "source", REASON_BYTES_MAX, &source, e) < 0 ||
+        json_take_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0 || record_time(o, "at", &at, e) < 0 ||
         json_take_u64(o, "spent_s", UINT32_MAX, &out->spent_s, e) < 0 ||
         read_of(json_object_get(o, "of"), out, e) < 0) {
         override_free(out);

@@ -148,7 +148,7 @@ static int read_attempt(const json_t *o, struct attempt_record *out, struct err 
         record_word(o, "fault", out->fault, FAULT_BYTES_MAX, e) < 0 || record_time(o, "at", &at, e) < 0 ||
         (json_object_get(o, "boot") && record_boot(o, out->boot, e) < 0) ||
         record_time(o, "ended", &ended, e) < 0 || json_take_bool(o, "done", &out->done, e) < 0 ||
-        record_clause(o, "text", REASON_BYTES_MAX, &text, e) < 0 ||
+        json_take_clause(o, "text", REASON_BYTES_MAX, &text, e) < 0 ||
         json_take_string(o, "verdict", &verdict, e) < 0 ||
         (json_object_get(o, "counted") && (record_word(o, "counted", out->counted, FAULT_BYTES_MAX, e) < 0 ||
                                            record_word(o, "class", out->class, CLASS_NAME_BYTES_MAX, e) < 0)))
@@ -171,7 +171,7 @@ static int read_note(const json_t *o, struct note *out, struct err *e)
     if (!json_is_object(o))
         return err_set(e, -EINVAL, "no object");
     if (json_only_keys(o, keys, 3, e) < 0 || record_time(o, "at", &at, e) < 0 ||
-        json_take_string(o, "by", &by, e) < 0 || record_clause(o, "text", REASON_BYTES_MAX, &text, e) < 0)
+        json_take_string(o, "by", &by, e) < 0 || json_take_clause(o, "text", REASON_BYTES_MAX, &text, e) < 0)
         return -EINVAL;
     *out = (struct note){{(int64_t)at}, mem_dup(by), mem_dup(text)};
     return 0;
@@ -258,7 +258,7 @@ static int read_people(const json_t *o, struct repair *r, struct err *e)
             return -EINVAL;
         *people[i].out = mem_dup(text);
     }
-    if (record_clause(o, "why", REASON_BYTES_MAX, &text, e) < 0)
+    if (json_take_clause(o, "why", REASON_BYTES_MAX, &text, e) < 0)
         return -EINVAL;
     r->why = mem_dup(text);
     return 0;

@@ -55,7 +55,7 @@ static int read_shared(const json_t *o, struct shared_cause *out, struct err *e)
     const char *nodes, *why;
     uint64_t since;
     if (json_only_keys(o, keys, 4, e) < 0 || json_take_string(o, "nodes", &nodes, e) < 0 ||
-        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0 || record_time(o, "since", &since, e) < 0 ||
+        json_take_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0 || record_time(o, "since", &since, e) < 0 ||
         record_result(o, "severity", &out->severity, e) < 0)
         return -EINVAL;
     CLEANUP_HOSTLIST struct hostlist list = {0};
@@ -276,16 +276,12 @@ static void count_one(struct tally *t, const char *key, bool helped, bool back)
 }
 
 void tally_count(const struct cluster *c, struct tally_edit *x, const char *remedy, const char *class,
-                 const char *faults, bool helped, bool back)
+                 const char *fault, bool helped, bool back)
 {
-    assert(remedy && class && faults);
-    CLEANUP_FREE char *list = mem_dup(faults);
-    struct tally *t = edit_of(c, x, remedy);
-    for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save)) {
-        CLEANUP_TEXT struct text key = {0};
-        text_printf(&key, "%s %s", one, class);
-        count_one(t, key.s, helped, back);
-    }
+    assert(remedy && class && fault);
+    CLEANUP_TEXT struct text key = {0};
+    text_printf(&key, "%s %s", fault, class);
+    count_one(edit_of(c, x, remedy), key.s, helped, back);
 }
 
 void tally_edit_put(struct tally_edit *x, struct decision *d)
@@ -357,7 +353,7 @@ int put_switch(struct cluster *c, const char *name, const char *value, struct er
         return err_set(e, -EILSEQ, "\"%.40s\" is no switch that this version knows", name);
     if (!o || json_only_keys(o, keys, 4, e) < 0 || json_take_bool(o, "on", &on, e) < 0 ||
         json_take_string(o, "by", &by, e) < 0 || record_time(o, "at", &at, e) < 0 ||
-        record_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
+        json_take_clause(o, "why", REASON_BYTES_MAX, &why, e) < 0)
         return -EILSEQ;
     if (!on)
         return err_set(e, -EILSEQ, "a switch that is off has no record");

@@ -29,6 +29,7 @@ struct claim {
     enum claim_kind kind;
     char *owner;
     char *reason;
+    const char *words; /* in `reason`: of a repair's claim what follows "[PROBLEM] "; otherwise all of it */
     struct wall since;
     size_t n;
     struct member **nodes;

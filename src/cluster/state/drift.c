@@ -9,11 +9,25 @@
 void drift_summary(const char *named, uint32_t count, struct text *t)
 {
     assert(named && t);
-    size_t first = (size_t)(strstr(named, ", ") ? strstr(named, ", ") - named : (ptrdiff_t)strlen(named));
-    text_add_bytes(t, named, first);
-    uint32_t more = first && count ? count - 1 : count;
+    struct component_names names;
+    component_names_read(named, &names);
+    bool has_first = names.n > 0;
+    text_add(t, has_first ? names.list[0] : "");
+    component_names_fini(&names);
+    uint32_t more = has_first && count ? count - 1 : count;
     if (more)
-        text_printf(t, "%s%u more", first ? ", " : "", more);
+        text_printf(t, "%s%u more", has_first ? ", " : "", more);
+}
+
+void drift_components(const char *named, uint32_t count, struct text *t)
+{
+    struct component_names names;
+    component_names_read(named, &names);
+    size_t n = names.n;
+    component_names_fini(&names);
+    text_add(t, named);
+    if (count > n)
+        text_printf(t, "%s%zu more", n ? ", " : "", count - n);
 }
 
 void fingerprint_say(const struct fingerprint *id, struct text *t)

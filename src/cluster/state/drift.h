@@ -23,7 +23,7 @@ enum drift_state {
 };
 const char *drift_state_name(enum drift_state s); /* "open" */
 
-enum { DRIFT_NAMED_MAX = 16, OCHAMI_STATUS_BYTES_MAX = 32 };
+enum { DRIFT_NAMED_MAX = 16 };
 
 /* A node that is not what its class's baseline says. */
 struct drift {
@@ -69,6 +69,8 @@ bool cluster_reboot_wanted(const struct member *m, const char *boot);
 
 /* "kernel.release, 2 more" of the names of `count` components. */
 void drift_summary(const char *named, uint32_t count, struct text *t);
+/* All of the names, and how many components more. */
+void drift_components(const char *named, uint32_t count, struct text *t);
 /* "list_0123456789ab", without end. */
 void fingerprint_say(const struct fingerprint *id, struct text *t);
 

@@ -50,14 +50,14 @@ struct listings *cluster_listings(const struct cluster *c);
 const struct baseline *cluster_baseline(const struct cluster *c, const char *class);
 /* Whether a drift of this severity takes the node out of service until it is remedied. */
 bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum severity severity);
-/* OpenCHAMI is to be told of the node's drift and no effect says so: it was configured, or an xname was
- * given, after the drift was found. A repeated DRIFT (PERSISTS) writes the effect, and it alone. */
+/* The node's drift is to be told outside and no effect says so: that was configured, or the node's name there
+ * was given, after the drift was found. A repeated DRIFT (PERSISTS) writes the effect, and it alone. */
 bool cluster_drift_untold(const struct cluster *c, const struct member *m);
 /* Nothing says what the node should be: it is unlisted, or its class has no baseline. Its drift can end
  * by a person's word alone. */
 bool cluster_is_unjudged(const struct cluster *c, const struct member *m);
-/* OpenCHAMI's State Manager is configured, and knows the node by a name. */
-bool cluster_in_ochami(const struct cluster *c, const struct member *m);
+/* A product that is told of drift is configured, and knows the node by a name. */
+bool cluster_is_told(const struct cluster *c, const struct member *m);
 struct outcomes cluster_outcomes(const struct cluster *c, const char *fault, const char *remedy,
                                  const char *class);
 /* NULL while no node of the class came to anything. */

@@ -71,7 +71,7 @@ struct agreed member_agreed(const struct member *m)
     struct agreed a = {.listed = m->listed,
                        .admitted = m->admitted,
                        .drained = true,
-                       .returning = m->held_in_slurm,
+                       .returning = m->held_outside,
                        .step = r ? r->step : STEP_NONE};
     for (size_t i = 0; i < m->n_claims; i++) {
         const struct hold *hold = &m->claims[i];

@@ -35,7 +35,7 @@ struct member {
     bool listed; /* the roster has it */
     bool gone;   /* forgotten: no list has it, and no command may name it until it is met again */
     bool admitted;
-    bool held_in_slurm;             /* Fettle's note about it stands in Slurm, by its record */
+    bool held_outside;              /* Fettle's drain or reservation stands in the scheduler, by its record */
     struct wall admitted_at;        /* ns 0 while it is not */
     char boot[37];                  /* on which it was put into service last; "" when no record says so */
     struct machine_record *machine; /* NULL while nothing tells its machine from another */
@@ -67,8 +67,8 @@ struct past {
     struct override *override;       /* NULL without */
 };
 
-/* By which the State Manager knows it; NULL: it does not. */
-const char *member_xname(const struct member *m);
+/* Its name for the product that is told of its drift and that reboots it; NULL: it has none there. */
+const char *member_outside_name(const struct member *m);
 /* NULL while nothing was ever wrong with it. */
 const struct ailment *member_ailment(const struct member *m);
 /* The repair that has m out of service; NULL without one. A repair that is over does not count, nor does a

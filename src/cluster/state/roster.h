@@ -47,7 +47,7 @@ struct roster {
     struct partition *partitions; /* named ones, by number */
     unsigned partition_max;
     struct classes classes;
-    bool tells_ochami; /* drift makes an effect for OpenCHAMI */
+    bool tells_drift; /* a product is configured that is told of drift */
 };
 void roster_fini(struct roster *r);
 

@@ -40,7 +40,7 @@ struct list_slot {
 struct effect {
     char *key;
     char *value; /* its record as it stands */
-    bool wants;  /* OpenCHAMI to say something */
+    bool wants;  /* something to be told */
     UT_hash_handle hh;
 };
 
@@ -117,7 +117,7 @@ struct cluster {
     unsigned partition_max;
     struct classes classes;
     struct class_index *index;
-    bool tells_ochami;
+    bool tells_drift;
     struct listings *listings;
     struct list_slot *lists;
     struct baseline_slot *baselines;

@@ -133,7 +133,7 @@ static int set_ochami(struct config *c, struct err *e)
                                      .ca = given_text(c, SETTING_OPENCHAMI_CA),
                                      .token = given_text(c, SETTING_OPENCHAMI_TOKEN),
                                      .group = group};
-    c->roster.tells_ochami = c->ochami.smd != NULL;
+    c->roster.tells_drift = c->ochami.smd != NULL;
     return 0;
 }
 

@@ -94,10 +94,10 @@ static void test_urls(void **state)
     assert_string_equal(c.ochami.group, "not-right");
     assert_null(c.ochami.bss);
     assert_null(c.ochami.ca);
-    assert_true(c.roster.tells_ochami);
+    assert_true(c.roster.tells_drift);
     config_fini(&c);
     c = config_good("OpenChamiPCS = http://pcs\n", "Name=lx01\n", NULL);
-    assert_false(c.roster.tells_ochami); /* it is the State Manager that is told */
+    assert_false(c.roster.tells_drift); /* it is the State Manager that is told */
     assert_string_equal(c.ochami.group, "drifted");
     config_fini(&c);
 }

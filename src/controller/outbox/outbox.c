@@ -238,8 +238,8 @@ static void on_unread(void *arg, struct member *m, enum elsewhere_where where)
     const struct outbox *o = arg;
     if (where == ELSEWHERE_SLURM)
         outbox_slurm_look(&o->slurm, m->name);
-    if (where == ELSEWHERE_OCHAMI && o->smd_held && member_xname(m))
-        smd_held_look(o->smd_held, m->name, member_xname(m));
+    if (where == ELSEWHERE_OCHAMI && o->smd_held && member_outside_name(m))
+        smd_held_look(o->smd_held, m->name, member_outside_name(m));
 }
 
 /* The node whose BMC is asked. */

@@ -38,20 +38,13 @@ static void scheduler_put(char *out, size_t size, const char *text)
     out[n] = '\0';
 }
 
-/* The words of a repair's claim begin with the problem that the repair had first; Slurm is told the present
- * one. */
-static const char *words_of(const struct claim *claim)
-{
-    const char *end = claim->reason[0] == '[' ? strstr(claim->reason, "] ") : NULL;
-    return end ? end + 2 : claim->reason;
-}
-
+/* The words of a repair's claim stay; Slurm is told the problem that the repair has now. */
 static void put_reason(const struct claim *claim, const struct repair *r, struct slurm_want *out)
 {
     CLEANUP_TEXT struct text t = {0};
     if (claim->kind == CLAIM_REPAIR && r) {
         scheduler_put(out->mark.problem, sizeof out->mark.problem, r->problem);
-        text_add(&t, words_of(claim));
+        text_add(&t, claim->words);
     } else {
         text_printf(&t, "%s by %s: %s", claim_kind_name(claim->kind), claim->owner, claim->reason);
     }

@@ -43,9 +43,8 @@ static bool name_difference(void *arg, const struct difference *d)
     n->count++;
     if (n->named == DRIFT_NAMED_MAX)
         return true;
-    if (n->named++)
-        text_add(&n->t, ", ");
-    text_add(&n->t, d->name);
+    n->named++;
+    component_names_add(&n->t, d->name);
     return true;
 }
 

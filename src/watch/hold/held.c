@@ -32,7 +32,7 @@ enum {
 /* Whether a hold in that system concerns m. */
 static bool held_applies(const struct watch *w, const struct member *m, enum elsewhere_where where)
 {
-    return where != ELSEWHERE_OCHAMI || cluster_in_ochami(w->cluster, m);
+    return where != ELSEWHERE_OCHAMI || cluster_is_told(w->cluster, m);
 }
 
 void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const struct elsewhere *is)
