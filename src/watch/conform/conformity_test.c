@@ -241,6 +241,23 @@ static void test_time_in_which_the_controller_stood_still_makes_nothing_stale(vo
     world_destroy(x);
 }
 
+static void test_a_node_that_has_less_than_specified_is_told_until_it_has_enough(void **state)
+{
+    struct world *x = world_create(2);
+    world_run(x, 2);
+    text_clear(&x->log);
+    assert_int_equal(world_command(x, COMMAND_SET, "lx01", "{\"CPUs\":\"64\"}"), 0); /* it has 4 */
+    world_run(x, 2);
+    world_said(x, "node.shortfall lx01: CPUs 4 < 64\n");
+    world_inventory(x, 1); /* the same again is not told */
+    world_run(x, 2);
+    world_says_nothing(x);
+    assert_int_equal(world_command(x, COMMAND_SET, "lx01", "{\"CPUs\":\"4\"}"), 0);
+    world_run(x, 2);
+    world_said(x, "node.sufficient lx01: has what its specification says\n");
+    world_destroy(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_a_new_boot_makes_it_unknown),
         cmocka_unit_test(test_what_is_not_verified_becomes_stale),
         cmocka_unit_test(test_time_in_which_the_controller_stood_still_makes_nothing_stale),
+        cmocka_unit_test(test_a_node_that_has_less_than_specified_is_told_until_it_has_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
