@@ -108,7 +108,7 @@ static void test_a_reboot_has_its_boot_and_its_image(void **state)
     assert_string_equal(x.image.kernel, "k");
     assert_null(x.image.initrd);
     assert_string_equal(x.image.params, "quiet");
-    assert_int_equal(x.progress.step, STEP_NONE);
+    assert_int_equal(x.progress.step, REBOOT_NONE);
     effect_fini(&x);
     x = good(REBOOT, "{\"boot\":\"b-1\",\"image\":{\"kernel\":null}}"); /* no part: as none */
     assert_false(x.has_image);
@@ -121,18 +121,18 @@ static void test_the_progress_of_a_reboot_is_read_as_it_was_written(void **state
         struct progress p;
         const char *id, *why, *text;
     } cases[] = {
-        {{.step = STEP_IMAGE}, "\"7\"", NULL, "{\"step\":\"image\",\"id\":\"7\"}"},
-        {{.step = STEP_ASKING, .after = "2026-11-24T22:00:00"},
+        {{.step = REBOOT_IMAGE}, "\"7\"", NULL, "{\"step\":\"image\",\"id\":\"7\"}"},
+        {{.step = REBOOT_ASKING, .after = "2026-11-24T22:00:00"},
          "",
          NULL,
          "{\"step\":\"asking\",\"after\":\"2026-11-24T22:00:00\"}"},
-        {{.step = STEP_ASKED, .transition = "0a-1b"},
+        {{.step = REBOOT_ASKED, .transition = "0a-1b"},
          "7",
          NULL,
          "{\"step\":\"asked\",\"id\":7,\"transition\":\"0a-1b\"}"},
-        {{.step = STEP_COMPLETED}, "", "not told", "{\"step\":\"completed\"}"},
-        {{.step = STEP_FAILED}, "", "it \"fell\"", "{\"step\":\"failed\",\"why\":\"it \\\"fell\\\"\"}"},
-        {{.step = STEP_REFUSED}, "", NULL, "{\"step\":\"refused\",\"why\":null}"},
+        {{.step = REBOOT_COMPLETED}, "", "not told", "{\"step\":\"completed\"}"},
+        {{.step = REBOOT_FAILED}, "", "it \"fell\"", "{\"step\":\"failed\",\"why\":\"it \\\"fell\\\"\"}"},
+        {{.step = REBOOT_REFUSED}, "", NULL, "{\"step\":\"refused\",\"why\":null}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CLEANUP_FREE char *done = progress_write(&cases[i].p, cases[i].id, cases[i].why);
