@@ -159,8 +159,9 @@ static void test_a_fettle_exec_that_does_not_answer_is_told(void **state)
 {
     struct world *w = *state;
     check(w, "/nowhere/exec.sock");
-    assert_string_equal(w->out.s, "the part that needs root: fettle-exec does not hear at /nowhere/exec.sock: "
-                                  "No such file or directory\n");
+    assert_string_equal(w->out.s,
+                        "the part that needs root: fettle-exec does not hear at /nowhere/exec.sock: "
+                        "No such file or directory\n");
 }
 
 static void test_a_directory_that_the_user_may_not_write_is_named(void **state)

@@ -87,10 +87,10 @@ static void test_what_the_controller_schedules_has_times_of_its_own(void **state
     assert_int_equal(c.list[1].every.ns, span_s(86400).ns);
     assert_int_equal(c.list[1].when, CHECK_SCHEDULED);
     checks_fini(&c);
-    checks_refused(
-        "Check=x Probe=plugin Run=/x When=scheduled,idle",
-        "checks.conf:1: When: what is scheduled by the controller has nothing beside it but extensive and "
-        "demand; idle is for the node's own times");
+    checks_refused("Check=x Probe=plugin Run=/x When=scheduled,idle",
+                   "checks.conf:1: When: scheduled goes only with extensive and demand; idle is for checks "
+                   "that the node "
+                   "runs at its own times");
     checks_refused("Check=x Probe=plugin Run=/x When=scheduled Every=59s",
                    "checks.conf:1: Every: a scheduled check takes the node from work; 1m is the minimum");
     checks_refused("Check=x Probe=plugin Run=/x Every=8d",

@@ -61,7 +61,7 @@ static void test_a_shared_cause_gives_the_tally_back_once(void **state)
     share(w, "{'key':'xid.79 class gpu','nodes':'lx[01-02]','why':'power','severity':'lost'}");
     const char *said = share(w, "{'key':'xid.79 class gpu','nodes':'','why':'','severity':'lost'}");
     assert_non_null(strstr(said, quoted("'xid.79 gpu':[0,0]")));
-    assert_non_null(strstr(said, "counts no more, nor in the tally of remedies"));
+    assert_non_null(strstr(said, "count no more, nor in the tally of remedies"));
     assert_int_equal(cluster_outcomes(w->c, "xid.79", "reboot", "gpu").failed, 0);
     lx01_tried(w, "5", "?"); /* counted before by another command, and given back once */
     lx01_judge(w, "true");

@@ -242,6 +242,7 @@ static void test_what_reboots_do_not_cure_is_not_rebooted_for_ever(void **state)
     assert_int_equal(m->past->reboots->n, REBOOTS_KEPT_MAX);
     assert_int_equal(m->past->reboots->at[REBOOTS_KEPT_MAX - 1].ns, w->at);
     assert_int_equal(cluster_put(w->c, "effect/reboot.lx01", NULL, NULL), 0);
+    assert_int_equal(cluster_put(w->c, "flap/lx01", NULL, NULL), 0);
     assert_null(m->past);
 }
 

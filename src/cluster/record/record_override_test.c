@@ -56,7 +56,7 @@ static void test_damaged_records_are_refused(void **state)
     static const char *const bad[][2] = {
         {"{'by':'ann'}", "\"source\" is missing"},
         {"[]", "no object"},
-        {OVERRIDE("7"), "of 1: no object"},
+        {OVERRIDE("7"), "fault 1 is no object"},
         {OVERRIDE(OF("gpu 0", "xid.79", "ok")), "of 1: severity: \"ok\" is nothing that a check finds"},
         {OVERRIDE(OF("gpu 0", "xid.79", "fatal") ",{'group':''}"), "of 2: \"fault\" is missing"},
         {"{'by':'ann','source':'Slurm','why':'','at':'7','spent_s':9,'of':{}}", "\"of\" is no array"},

@@ -84,12 +84,17 @@ static void test_damaged_tallies_are_refused(void **state)
     world_refuses(w, "tally/", "{\"counts\":{}}", "the name of a remedy has 1 to ");
 }
 
-/* Counts `faults` of remedy reboot on class gpu, and commits it. */
+/* Counts `faults` (commas between) of remedy reboot on class gpu, and commits it. */
 static void count(struct world *w, const char *faults, bool helped, bool back)
 {
     struct tally_edit x = {0};
     struct decision d = {0};
-    tally_count(w->c, &x, "reboot", "gpu", faults, helped, back);
+    for (const char *p = faults; *p; p += strspn(p, ",")) {
+        size_t len = strcspn(p, ",");
+        CLEANUP_FREE char *fault = mem_dup_len(p, len);
+        tally_count(w->c, &x, "reboot", "gpu", fault, helped, back);
+        p += len;
+    }
     assert_true(tally_edit_has(&x, "reboot"));
     assert_false(tally_edit_has(&x, "swap"));
     tally_edit_put(&x, &d);

@@ -212,8 +212,8 @@ static void test_mass_silence_raises_one_alarm(void **state)
         beats_said(x),
         "120: node.late lx[01-02]: not heard of late; takes no new work\n"
         "120: node.late lx[03-04]: not heard of late; takes no new work\n"
-        "121: alarm.silence : 4 of 12 nodes are silent at once, more than 25 %: nobody is taken down "
-        "until it is fewer\n");
+        "121: alarm.silence : 4 of 12 nodes are silent at once, more than 25 %: no node is taken down "
+        "until fewer are\n");
     assert_true(watch_alarm(x->w, &silent, &all));
     assert_int_equal(silent, 4);
     assert_int_equal(all, 12);
