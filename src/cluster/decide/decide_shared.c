@@ -19,7 +19,7 @@ static bool is_against(const struct attempt_record *a, const struct shared_cause
 }
 
 /* The record of an attempt has the faults with commas between. */
-static void uncount(const struct cluster *c, const struct attempt_record *a, struct tally_edit *x)
+static void tally_take_back(const struct cluster *c, const struct attempt_record *a, struct tally_edit *x)
 {
     CLEANUP_FREE char *list = mem_dup(a->counted);
     for (char *save, *one = strtok_r(list, ",", &save); one; one = strtok_r(NULL, ",", &save))
@@ -36,7 +36,7 @@ static bool give_back(const struct cluster *c, const struct shared_cause *s, str
         struct attempt_record *a = &r->attempts[i];
         if (!is_against(a, s))
             continue;
-        uncount(c, a, x); /* once, as the verdict goes with it */
+        tally_take_back(c, a, x); /* once, as the verdict goes with it */
         a->counted[0] = a->class[0] = '\0';
         a->verdict = '0';
         any = true;

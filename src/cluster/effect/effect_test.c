@@ -262,27 +262,6 @@ static void test_what_the_reboot_before_came_to_is_not_this_one(void **state)
     assert_non_null(strstr(world_tell(w, COMMAND_EFFECT, "", set.s, NULL), "lx01: reboot: completed\n"));
 }
 
-static void test_what_records_of_reboots_refuse(void **state)
-{
-    static const char *const times[] = {"7", "[7]", "[\"x\"]", "[\"-1\"]",
-                                        "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]"};
-    struct world *w = *state;
-    world_ochami(w);
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        CLEANUP_TEXT struct text record = {0};
-        text_printf(&record,
-                    "{\"id\":\"1\",\"xname\":\"x\",\"boot\":null,\"image\":null,\"times\":%s,\"done\":null}",
-                    times[i]);
-        assert_int_equal(cluster_put(w->c, "effect/reboot.lx01", record.s, NULL), -EILSEQ);
-    }
-    assert_int_equal(cluster_put(w->c, "effect/reboot.lx01",
-                                 "{\"id\":\"1\",\"xname\":\"x\",\"boot\":\"b1\",\"image\":null,"
-                                 "\"done\":null}",
-                                 NULL),
-                     0); /* an earlier version's */
-    assert_int_equal(cluster_reboots(cluster_find(w->c, "lx01"), (struct wall){1}), 0);
-}
-
 static void test_who_listens_later_is_told_later(void **state)
 {
     struct world *w = *state;
@@ -315,29 +294,6 @@ static void test_who_listens_later_is_told_later(void **state)
     assert_non_null(strstr(world_record(w, "effect/ochami.lx01"), "\"want\":null"));
 }
 
-static void on_effect(void *arg, const char *key, const char *value)
-{
-    text_printf(arg, "%s %s\n", key, value ? "there" : "gone");
-}
-
-static void test_drivers_hear_of_effects(void **state)
-{
-    struct world *w = *state;
-    CLEANUP_TEXT struct text log = {0};
-    world_ochami(w);
-    DRIFT("lx01", &FOUND_MAJOR, "1.1");
-    cluster_on_effect(w->c, on_effect, &log);
-    assert_string_equal(log.s, "effect/ochami.lx01 there\n");
-    EFFECT("ochami.lx01", DONE);
-    EFFECT("ochami.lx01", DONE);
-    RESTORED("lx01");
-    EFFECT("ochami.lx01", "null");
-    assert_string_equal(log.s, "effect/ochami.lx01 there\n" /* at once */
-                               "effect/ochami.lx01 there\n" /* done */
-                               "effect/ochami.lx01 there\n" /* wanted no more */
-                               "effect/ochami.lx01 gone\n");
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -354,9 +310,7 @@ int main(void)
         TEST(test_a_reboot_names_the_image_of_the_class),
         TEST(test_what_reboots_do_not_cure_is_not_rebooted_for_ever),
         TEST(test_what_the_reboot_before_came_to_is_not_this_one),
-        TEST(test_what_records_of_reboots_refuse),
         TEST(test_who_listens_later_is_told_later),
-        TEST(test_drivers_hear_of_effects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
