@@ -35,7 +35,7 @@ def test_what_little_is_known_of_is_tried_now_and_then(world):
         if tried('other'):
             break
     equal(len(tried('known')), len(nodes), 'who had what is known to help')
-    contains(' '.join(s for n in nodes for s in steps(c, n)), 'to learn of it', 'why one was taken')
+    contains(' '.join(s for n in nodes for s in steps(c, n)), 'to learn about it', 'why one was taken')
 
 
 def test_what_has_to_follow_follows_at_once(world):
