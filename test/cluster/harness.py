@@ -37,7 +37,7 @@ SANITIZED = os.environ.get('FETTLE_SANITIZE', 'none') != 'none'
 ROOT = os.geteuid() == 0
 USER = 64123  # nobody's
 AS = int(os.environ.get('FETTLE_AS', 0))  # the user that controllers run as, beside fettle-exec; 0: as this one
-TIMEOUT = 60  # seconds that anything may take, on a busy machine and with sanitizers
+TIMEOUT = 120  # seconds that anything may take, on a busy machine and with sanitizers
 PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fettle-agent',
             'fettle': 'src/cli/fettle', 'fettle-exec': 'src/exec/fettle-exec', 'swarm': 'test/swarm/swarm'}
 MARK = 'FETTLE_TEST_WORLD'

@@ -272,7 +272,7 @@ def test_lying_collector(world):
         check(kind is not None, f'the link is closed: {body}')
         heard += kind == 'HEARD'
     p.check_well(silent=10)
-    said = p.c.log_lines('who was heard: "n[1-262144]": the list has more than 1 hosts')
+    said = p.c.log_lines('the nodes that were heard: "n[1-262144]": the list has more than 1 hosts')
     equal(len(said), 1, 'lines about it in the log')
     link.close()
 

@@ -163,7 +163,8 @@ static void note_examined(const struct command *cmd, struct member *m, const str
         return;
     assert(is->n_ran < CHECKS_MAX);
     CLEANUP_FREE struct ran_check *all = mem_alloc((is->n_ran + 1) * sizeof *all);
-    memcpy(all, is->ran, is->n_ran * sizeof *all);
+    for (size_t i = 0; i < is->n_ran; i++)
+        all[i] = is->ran[i];
     all[is->n_ran].result = ran->result;
     memcpy(all[is->n_ran].check, ran->check, sizeof ran->check);
     repair_copy(&r, is);

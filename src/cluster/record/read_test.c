@@ -97,7 +97,6 @@ static void test_a_boot_is_an_id_or_nothing(void **state)
 {
     static const char LONGEST[] = "0123456789abcdefABCDEF-0123456789abcd";
     char boot[37] = "old";
-    CLEANUP_TEXT struct text t = {0};
     assert_int_equal(strlen(LONGEST), 37);
     assert_false(boot_ok(LONGEST));
     assert_true(boot_ok(LONGEST + 1));

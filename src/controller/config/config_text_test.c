@@ -99,8 +99,9 @@ static int read_texts(const struct config_text *texts, struct config *c, struct 
 static unsigned agree(struct cluster *c, const struct config_text *texts)
 {
     struct revise_part parts[CONFIG_PARTS];
-    const struct command cmd = {
-        .kind = COMMAND_REVISE, .actor = "root", .revise = {"", config_text_parts(texts, parts), parts}};
+    const struct command cmd = {.kind = COMMAND_REVISE,
+                                .actor = "root",
+                                .revise = {.said = "", .n = config_text_parts(texts, parts), .parts = parts}};
     unsigned commits = 0;
     for (size_t n = 1; n > 0; commits += n > 0) {
         struct decision d = {0};
