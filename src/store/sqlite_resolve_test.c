@@ -24,7 +24,7 @@ static void on_change(void *arg, struct store_change *c)
 /* What the store tells of the commits after the revision. */
 static const char *resolved(struct scene *t, uint64_t after)
 {
-    static char shown[256];
+    static char shown[sizeof t->e.msg];
     CLEANUP_TEXT struct text found = {0};
     int rc = store_resolve(t->store, after, on_change, &found, &t->e);
     snprintf(shown, sizeof shown, "%s", rc < 0 ? t->e.msg : found.s ? found.s : "nothing");

@@ -16,7 +16,7 @@
 /* Which nodes a list means: their names, or the sentence. Valid until the next call. */
 static const char *named(const struct world *w, const char *nodes, size_t from, bool must_be_listed, int *rc)
 {
-    static char said[256];
+    static char said[ERR_MSG_BYTES_MAX];
     CLEANUP_HOSTLIST struct hostlist names = {0};
     struct named found;
     struct err e = {0};
