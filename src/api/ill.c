@@ -6,12 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void add_string(struct text *t, const char *key, const char *value)
-{
-    text_printf(t, ",\"%s\":", key);
-    render_string(t, value);
-}
-
 /* null for none. */
 static void add_time(struct text *t, const char *key, struct wall at)
 {
@@ -28,10 +22,10 @@ static void render_finding(const struct incident_finding *f, struct text *t)
 {
     text_add(t, "{\"check\":");
     text_add_json(t, f->check);
-    add_string(t, "result", result_name(f->f.result));
-    add_string(t, "device", f->f.device);
-    add_string(t, "code", f->f.code);
-    add_string(t, "text", f->f.text);
+    text_add_member(t, "result", result_name(f->f.result));
+    text_add_member(t, "device", f->f.device);
+    text_add_member(t, "code", f->f.code);
+    text_add_member(t, "text", f->f.text);
     finding_write_origin(&f->f, t);
     text_printf(t, ",\"times\":%u", f->times);
     add_time(t, "at", f->at);
@@ -42,14 +36,14 @@ void render_incident(const struct call *c, const struct member *m, const struct 
 {
     text_add(t, "{\"id\":");
     text_add_json(t, i->id);
-    add_string(t, "node", m->name);
-    add_string(t, "group", i->group);
-    add_string(t, "severity", result_name(i->severity));
-    add_string(t, "act", act_name(i->act));
+    text_add_member(t, "node", m->name);
+    text_add_member(t, "group", i->group);
+    text_add_member(t, "severity", result_name(i->severity));
+    text_add_member(t, "act", act_name(i->act));
     add_time(t, "since", i->since);
     add_time(t, "last", i->last);
     add_time(t, "closed", i->closed);
-    add_string(t, "boot", i->boot);
+    text_add_member(t, "boot", i->boot);
     text_printf(t, ",\"count\":%" PRIu32 ",\"recurs\":%u,\"observe\":%s,\"drains\":%s,\"findings\":[",
                 i->count, i->recurs, i->observe ? "true" : "false",
                 watch_incident_drains(c->api->watch, m, i, c->wall) ? "true" : "false");
@@ -61,7 +55,7 @@ void render_incident(const struct call *c, const struct member *m, const struct 
     for (size_t k = 0; k < i->n_jobs; k++) {
         text_add(t, k ? ",{\"job\":" : "{\"job\":");
         text_add_json(t, i->jobs[k].id);
-        add_string(t, "user", i->jobs[k].user);
+        text_add_member(t, "user", i->jobs[k].user);
         text_add_char(t, '}');
     }
     text_add(t, "]}");
@@ -94,7 +88,7 @@ static void render_tried(const struct member *m, const struct trial_record *r, c
     text_printf(t, "%s{\"node\":", *comma);
     *comma = ",";
     text_add_json(t, m->name);
-    add_string(t, "check", check);
+    text_add_member(t, "check", check);
     if (*r->claim && strcmp(r->check, check) == 0) {
         text_add(t, ",\"now\":{\"claim\":");
         text_add_json(t, r->claim);
@@ -140,12 +134,12 @@ static void render_attempts(const struct repair *r, struct text *t)
         const struct attempt_record *a = &r->attempts[i];
         text_add(t, i ? ",{\"remedy\":" : "{\"remedy\":");
         text_add_json(t, a->remedy);
-        add_string(t, "fault", a->fault);
+        text_add_member(t, "fault", a->fault);
         add_time(t, "at", a->at);
         add_time(t, "ended", a->ended);
         text_printf(t, ",\"done\":%s", a->done ? "true" : "false");
-        add_string(t, "text", a->text ? a->text : "");
-        add_string(t, "verdict", verdict_word(a->verdict));
+        text_add_member(t, "text", a->text ? a->text : "");
+        text_add_member(t, "verdict", verdict_word(a->verdict));
         text_add_char(t, '}');
     }
     text_add_char(t, ']');
@@ -158,7 +152,7 @@ static void render_notes(const struct repair *r, struct text *t)
         text_add(t, i ? ",{\"by\":" : "{\"by\":");
         text_add_json(t, r->notes[i].by);
         add_time(t, "at", r->notes[i].at);
-        add_string(t, "text", r->notes[i].text);
+        text_add_member(t, "text", r->notes[i].text);
         text_add_char(t, '}');
     }
     text_add_char(t, ']');
@@ -174,20 +168,20 @@ void render_repair(const struct member *m, struct text *t)
     }
     text_add(t, "{\"id\":");
     text_add_json(t, r->id);
-    add_string(t, "step", step_name(r->step));
-    add_string(t, "what", step_what(r->step));
-    add_string(t, "problem", r->problem);
-    add_string(t, "why", r->why ? r->why : "");
+    text_add_member(t, "step", step_name(r->step));
+    text_add_member(t, "what", step_what(r->step));
+    text_add_member(t, "problem", r->problem);
+    text_add_member(t, "why", r->why ? r->why : "");
     add_time(t, "began", r->began);
     add_time(t, "since", r->since);
     add_time(t, "deadline", r->approval == APPROVAL_WANTED ? (struct wall){0} : r->deadline);
-    add_string(t, "remedy", r->remedy);
-    add_string(t, "operation", r->operation);
-    add_string(t, "approval", approvals[r->approval]);
-    add_string(t, "approver", r->approver);
-    add_string(t, "examined", examined_name(r->examined));
+    text_add_member(t, "remedy", r->remedy);
+    text_add_member(t, "operation", r->operation);
+    text_add_member(t, "approval", approvals[r->approval]);
+    text_add_member(t, "approver", r->approver);
+    text_add_member(t, "examined", examined_name(r->examined));
     text_printf(t, ",\"manual\":%s", r->manual ? "true" : "false");
-    add_string(t, "taken_by", r->taken_by);
+    text_add_member(t, "taken_by", r->taken_by);
     render_attempts(r, t);
     render_notes(r, t);
     text_add_char(t, '}');

@@ -12,12 +12,6 @@
 
 /* --- remedies -------------------------------------------------------------------------------- */
 
-static void add_string(struct text *t, const char *key, const char *value)
-{
-    text_printf(t, ",\"%s\":", key);
-    render_string(t, value);
-}
-
 static void render_words(struct text *t, const char *key, const struct hostlist *words)
 {
     text_printf(t, ",\"%s\":[", key);
@@ -36,7 +30,7 @@ static void render_run(const struct call *c, const char *run, struct text *t)
     text_add_bytes(&shown, run, colon ? (size_t)(colon + 1 - run) : strlen(run));
     if (colon)
         text_add(&shown, "(for administrators)");
-    add_string(t, "run", shown.s);
+    text_add_member(t, "run", shown.s);
 }
 
 static void render_remedy(const struct call *c, const struct remedy *r, struct text *t)
@@ -47,7 +41,7 @@ static void render_remedy(const struct call *c, const struct remedy *r, struct t
     render_words(t, "helps", &r->helps);
     render_words(t, "classes", &r->classes);
     text_printf(t, ",\"confidence\":%u", r->confidence);
-    add_string(t, "because", r->because ? r->because : "");
+    text_add_member(t, "because", r->because ? r->because : "");
     text_printf(t, ",\"takes_s\":%" PRId64 ",\"disturbs\":%u,\"tries\":%u,\"window_s\":%" PRId64,
                 r->takes.ns / 1000000000, r->disturbs, r->tries, r->window.ns / 1000000000);
     text_printf(t, ",\"approval\":%s,\"dry\":%s}", r->approval ? "true" : "false", r->dry ? "true" : "false");
@@ -75,16 +69,16 @@ static void render_candidate(const struct candidate *k, struct text *t)
                 ",\"expected\":%" PRId64,
                 k->possible ? "true" : "false", k->chance, k->covers, k->helped, k->failed, k->tried, k->own,
                 k->next, k->expected);
-    add_string(t, "because", k->remedy->because ? k->remedy->because : "");
-    add_string(t, "why", k->why);
+    text_add_member(t, "because", k->remedy->because ? k->remedy->because : "");
+    text_add_member(t, "why", k->why);
     text_printf(t, ",\"approval\":%s,\"dry\":%s}", k->remedy->approval ? "true" : "false",
                 k->remedy->dry ? "true" : "false");
 }
 
 static void render_choice(const struct choice *k, struct text *t)
 {
-    add_string(t, "chosen", k->chosen ? k->chosen->name : NULL);
-    add_string(t, "why", k->why);
+    text_add_member(t, "chosen", k->chosen ? k->chosen->name : NULL);
+    text_add_member(t, "why", k->why);
     text_printf(t, ",\"waits\":%s", k->waits ? "true" : "false");
     text_printf(t, ",\"explored\":%s,\"person\":%" PRId64 ",\"candidates\":[", k->explored ? "true" : "false",
                 k->person);
@@ -153,7 +147,7 @@ static void add_finding(const struct call *c, const struct member *m, struct tex
         text_printf(&said, "%s%s%s%s%s", *f->f.code ? f->f.code : f->check, *f->f.device ? " " : "",
                     f->f.device, *f->f.text ? ": " : "", f->f.text);
     }
-    add_string(t, "finding", said.s);
+    text_add_member(t, "finding", said.s);
 }
 
 static void render_ticket(struct call *c, const struct member *m, struct text *t)
@@ -165,10 +159,10 @@ static void render_ticket(struct call *c, const struct member *m, struct text *t
     text_add(t, "{\"node\":");
     text_add_json(t, m->name);
     render_holder(watch_observed(c->api->watch, m), &held);
-    add_string(t, "held", held.len ? held.s : "");
+    text_add_member(t, "held", held.len ? held.s : "");
     add_finding(c, m, t);
-    add_string(t, "suggested", suggested ? suggested->name : NULL);
-    add_string(t, "suggested_why", suggested || !choice->chosen ? choice->why : "");
+    text_add_member(t, "suggested", suggested ? suggested->name : NULL);
+    text_add_member(t, "suggested_why", suggested || !choice->chosen ? choice->why : "");
     text_add_char(t, ',');
     render_ailment(c, m, t);
     text_add(t, ",\"repair\":");
@@ -318,9 +312,9 @@ static void render_override(const struct call *c, const struct member *m, struct
     struct span left = watch_override_left(c->api->watch, c->now, m);
     text_add(t, "{\"node\":");
     text_add_json(t, m->name);
-    add_string(t, "by", o->by);
-    add_string(t, "source", o->source);
-    add_string(t, "why", o->why);
+    text_add_member(t, "by", o->by);
+    text_add_member(t, "source", o->source);
+    text_add_member(t, "why", o->why);
     text_add(t, ",\"at\":");
     render_time(t, o->at);
     text_add(t, ",\"until\":");
@@ -329,8 +323,8 @@ static void render_override(const struct call *c, const struct member *m, struct
     for (size_t i = 0; i < o->n; i++) {
         text_add(t, i ? ",{\"group\":" : "{\"group\":");
         text_add_json(t, o->of[i].group);
-        add_string(t, "fault", o->of[i].fault);
-        add_string(t, "severity", result_name(o->of[i].severity));
+        text_add_member(t, "fault", o->of[i].fault);
+        text_add_member(t, "severity", result_name(o->of[i].severity));
         text_add_char(t, '}');
     }
     text_add(t, "]}");
@@ -398,7 +392,7 @@ static void render_switch(struct call *c, const char *name, struct text *t)
     text_add(t, "{\"name\":");
     text_add_json(t, name);
     text_printf(t, ",\"on\":%s", why ? "true" : "false");
-    add_string(t, "why", why ? why : "");
+    text_add_member(t, "why", why ? why : "");
     text_add_char(t, '}');
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/hostlist.h"
+#include "base/hosts_test.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -11,82 +11,48 @@
 
 #include <cmocka.h>
 
-/* The names of a list, separated by blanks, or its sentence. Valid until the next call. */
-static const char *expand(const char *list)
-{
-    static char line[4096];
-    struct err e = {0};
-    CLEANUP_HOSTLIST struct hostlist h = {0};
-    CLEANUP_TEXT struct text out = {0};
-    text_add(&out, "");
-    if (hostlist_parse(list, &h, &e) < 0) {
-        assert_int_equal(e.code, -EINVAL);
-        assert_int_equal(h.n, 0);
-        assert_null(h.names);
-        text_add(&out, e.msg);
-    }
-    for (size_t i = 0; i < h.n; i++)
-        text_printf(&out, "%s%s", i ? " " : "", h.names[i]);
-    assert_true(snprintf(line, sizeof line, "%s", out.s) < (int)sizeof line);
-    return line;
-}
-
-/* The folded form of names separated by blanks. Valid until the next call. */
-static const char *fold(const char *names)
-{
-    CLEANUP_HOSTLIST struct hostlist h = {0};
-    CLEANUP_FREE char *copy = mem_dup(names);
-    char *rest = copy;
-    for (char *name; (name = strsep(&rest, " "));)
-        hostlist_add(&h, name);
-    CLEANUP_FREE char *list = hostlist_fold((const char *const *)h.names, h.n);
-    static char line[4096];
-    assert_true(snprintf(line, sizeof line, "%s", list) < (int)sizeof line);
-    return line;
-}
-
 static void padding_is_part_of_the_name(void **state)
 {
-    assert_string_equal(expand("lx[8-10]"), "lx8 lx9 lx10");
-    assert_string_equal(expand("lx[08-10]"), "lx08 lx09 lx10");
-    assert_string_equal(expand("lx1,lx01,lx001"), "lx1 lx01 lx001");
-    assert_string_equal(fold("lx8 lx9 lx10"), "lx[8-10]");
-    assert_string_equal(fold("lx08 lx09 lx10"), "lx[08-10]");
-    assert_string_equal(fold("lx1 lx01 lx2 lx02"), "lx[1-2,01-02]");
-    assert_string_equal(fold("lx98 lx99 lx100"), "lx[98-100]");
-    assert_string_equal(fold("lx098 lx99 lx099 lx100"), "lx[99,098-100]");
+    assert_string_equal(hosts_expand("lx[8-10]"), "lx8 lx9 lx10");
+    assert_string_equal(hosts_expand("lx[08-10]"), "lx08 lx09 lx10");
+    assert_string_equal(hosts_expand("lx1,lx01,lx001"), "lx1 lx01 lx001");
+    assert_string_equal(hosts_fold("lx8 lx9 lx10"), "lx[8-10]");
+    assert_string_equal(hosts_fold("lx08 lx09 lx10"), "lx[08-10]");
+    assert_string_equal(hosts_fold("lx1 lx01 lx2 lx02"), "lx[1-2,01-02]");
+    assert_string_equal(hosts_fold("lx98 lx99 lx100"), "lx[98-100]");
+    assert_string_equal(hosts_fold("lx098 lx99 lx099 lx100"), "lx[99,098-100]");
 }
 
 static void a_wider_step_carries_the_padding(void **state)
 {
-    assert_string_equal(fold("n08 n10 n11 n99 n100"), "n[08,10-11,99-100]");
-    assert_string_equal(fold("n98 n99 n100"), "n[98-100]");
-    assert_string_equal(fold("n97 n08 n98 n99 n100"), "n[08,97-99,100]");
-    assert_string_equal(fold("n08 n10 n11 n12"), "n[08,10-12]");
+    assert_string_equal(hosts_fold("n08 n10 n11 n99 n100"), "n[08,10-11,99-100]");
+    assert_string_equal(hosts_fold("n98 n99 n100"), "n[98-100]");
+    assert_string_equal(hosts_fold("n97 n08 n98 n99 n100"), "n[08,97-99,100]");
+    assert_string_equal(hosts_fold("n08 n10 n11 n12"), "n[08,10-12]");
 }
 
 static void dimensions_fold_to_few_blocks(void **state)
 {
-    assert_string_equal(fold("r1n01 r1n02 r2n01 r2n02"), "r[1-2]n[01-02]");
-    assert_string_equal(fold("r2n2 r1n1"), "r1n1,r2n2");
-    assert_string_equal(fold("r1n1 r1n2 r1n3 r2n1 r2n2"), "r1n[1-3],r2n[1-2]");
-    assert_string_equal(fold("a1b1c1 a1b1c2 a2b1c1 a2b1c2"), "a[1-2]b1c[1-2]");
-    assert_string_equal(fold("a1b1c1 a1b1c2 a2b1c1 a2b2c2"), "a1b1c[1-2],a2b1c1,a2b2c2");
+    assert_string_equal(hosts_fold("r1n01 r1n02 r2n01 r2n02"), "r[1-2]n[01-02]");
+    assert_string_equal(hosts_fold("r2n2 r1n1"), "r1n1,r2n2");
+    assert_string_equal(hosts_fold("r1n1 r1n2 r1n3 r2n1 r2n2"), "r1n[1-3],r2n[1-2]");
+    assert_string_equal(hosts_fold("a1b1c1 a1b1c2 a2b1c1 a2b1c2"), "a[1-2]b1c[1-2]");
+    assert_string_equal(hosts_fold("a1b1c1 a1b1c2 a2b1c1 a2b2c2"), "a1b1c[1-2],a2b1c1,a2b2c2");
 }
 
 static void names_are_there_once(void **state)
 {
-    assert_string_equal(expand("n[1,1-2,2],n1"), "n1 n2");
-    assert_string_equal(fold("n1 n2 n1"), "n[1-2]");
+    assert_string_equal(hosts_expand("n[1,1-2,2],n1"), "n1 n2");
+    assert_string_equal(hosts_fold("n1 n2 n1"), "n[1-2]");
 }
 
 static void long_numbers_are_text(void **state)
 {
-    assert_string_equal(fold("n12345678901234567 n12345678901234568"),
+    assert_string_equal(hosts_fold("n12345678901234567 n12345678901234568"),
                         "n[12345678901234567-12345678901234568]");
-    assert_string_equal(fold("n123456789012345678 n123456789012345679"),
+    assert_string_equal(hosts_fold("n123456789012345678 n123456789012345679"),
                         "n123456789012345678,n123456789012345679");
-    assert_string_equal(expand("n123456789012345678901234567890x[1-2]"),
+    assert_string_equal(hosts_expand("n123456789012345678901234567890x[1-2]"),
                         "n123456789012345678901234567890x1 n123456789012345678901234567890x2");
 }
 

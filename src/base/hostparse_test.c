@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/hostlist.h"
+#include "base/hosts_test.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -12,99 +12,65 @@
 
 #include <cmocka.h>
 
-/* The names of a list, separated by blanks, or its sentence. Valid until the next call. */
-static const char *expand(const char *list)
-{
-    static char line[4096];
-    struct err e = {0};
-    CLEANUP_HOSTLIST struct hostlist h = {0};
-    CLEANUP_TEXT struct text out = {0};
-    text_add(&out, "");
-    if (hostlist_parse(list, &h, &e) < 0) {
-        assert_int_equal(e.code, -EINVAL);
-        assert_int_equal(h.n, 0);
-        assert_null(h.names);
-        text_add(&out, e.msg);
-    }
-    for (size_t i = 0; i < h.n; i++)
-        text_printf(&out, "%s%s", i ? " " : "", h.names[i]);
-    assert_true(snprintf(line, sizeof line, "%s", out.s) < (int)sizeof line);
-    return line;
-}
-
-/* The folded form of names separated by blanks. Valid until the next call. */
-static const char *fold(const char *names)
-{
-    CLEANUP_HOSTLIST struct hostlist h = {0};
-    CLEANUP_FREE char *copy = mem_dup(names);
-    char *rest = copy;
-    for (char *name; (name = strsep(&rest, " "));)
-        hostlist_add(&h, name);
-    CLEANUP_FREE char *list = hostlist_fold((const char *const *)h.names, h.n);
-    static char line[4096];
-    assert_true(snprintf(line, sizeof line, "%s", list) < (int)sizeof line);
-    return line;
-}
-
 static void ranges_expand_in_order(void **state)
 {
-    assert_string_equal(expand("lx[3,1-2]"), "lx1 lx2 lx3");
-    assert_string_equal(expand("lx"), "lx");
-    assert_string_equal(expand("[1-3]"), "1 2 3");
-    assert_string_equal(expand("lx[1-3]-ib"), "lx1-ib lx2-ib lx3-ib");
-    assert_string_equal(expand("n[0-8/3]"), "n0 n3 n6");
-    assert_string_equal(expand("n[1-9/100]"), "n1");
+    assert_string_equal(hosts_expand("lx[3,1-2]"), "lx1 lx2 lx3");
+    assert_string_equal(hosts_expand("lx"), "lx");
+    assert_string_equal(hosts_expand("[1-3]"), "1 2 3");
+    assert_string_equal(hosts_expand("lx[1-3]-ib"), "lx1-ib lx2-ib lx3-ib");
+    assert_string_equal(hosts_expand("n[0-8/3]"), "n0 n3 n6");
+    assert_string_equal(hosts_expand("n[1-9/100]"), "n1");
 }
 
 static void digits_beside_a_bracket_are_digits_of_the_number(void **state)
 {
-    assert_string_equal(expand("n1[2-3]"), "n12 n13");
-    assert_string_equal(expand("n[1-3]0"), "n10 n20 n30");
-    assert_string_equal(expand("n[01-02]00"), "n0100 n0200");
-    assert_string_equal(expand("n1[0-1]5"), "n105 n115");
-    assert_string_equal(expand("n1[0,9-10/5]"), "n10 n19");
+    assert_string_equal(hosts_expand("n1[2-3]"), "n12 n13");
+    assert_string_equal(hosts_expand("n[1-3]0"), "n10 n20 n30");
+    assert_string_equal(hosts_expand("n[01-02]00"), "n0100 n0200");
+    assert_string_equal(hosts_expand("n1[0-1]5"), "n105 n115");
+    assert_string_equal(hosts_expand("n1[0,9-10/5]"), "n10 n19");
 }
 
 static void dimensions_expand_last_one_fastest(void **state)
 {
-    assert_string_equal(expand("r[1-2]n[01-02]"), "r1n01 r1n02 r2n01 r2n02");
-    assert_string_equal(expand("r[9-10]n1"), "r9n1 r10n1");
+    assert_string_equal(hosts_expand("r[1-2]n[01-02]"), "r1n01 r1n02 r2n01 r2n02");
+    assert_string_equal(hosts_expand("r[9-10]n1"), "r9n1 r10n1");
 }
 
 static void operators_are_read_from_left_to_right(void **state)
 {
-    assert_string_equal(expand("n[1-5]!n[2-3]"), "n1 n4 n5");
-    assert_string_equal(expand("n[1-3]&n[2-5]"), "n2 n3");
-    assert_string_equal(expand("n[1-3]^n[2-5]"), "n1 n4 n5");
-    assert_string_equal(expand("a,b!a,a"), "a b");
-    assert_string_equal(expand("a,b&b,c"), "b c");
-    assert_string_equal(expand("a^a"), "");
-    assert_string_equal(expand("a^a^a"), "a");
-    assert_string_equal(expand("a&b&a"), "");
-    assert_string_equal(expand("a,b,c&c&a,d"), "d");
-    assert_string_equal(expand("r[1-2]n[1-2]!r1n1"), "r2n1 r2n2 r1n2");
+    assert_string_equal(hosts_expand("n[1-5]!n[2-3]"), "n1 n4 n5");
+    assert_string_equal(hosts_expand("n[1-3]&n[2-5]"), "n2 n3");
+    assert_string_equal(hosts_expand("n[1-3]^n[2-5]"), "n1 n4 n5");
+    assert_string_equal(hosts_expand("a,b!a,a"), "a b");
+    assert_string_equal(hosts_expand("a,b&b,c"), "b c");
+    assert_string_equal(hosts_expand("a^a"), "");
+    assert_string_equal(hosts_expand("a^a^a"), "a");
+    assert_string_equal(hosts_expand("a&b&a"), "");
+    assert_string_equal(hosts_expand("a,b,c&c&a,d"), "d");
+    assert_string_equal(hosts_expand("r[1-2]n[1-2]!r1n1"), "r2n1 r2n2 r1n2");
 }
 
 static void white_space_separates_or_is_ignored(void **state)
 {
-    assert_string_equal(expand(""), "");
-    assert_string_equal(expand(" \t\n"), "");
-    assert_string_equal(expand("b a\n c"), "a b c");
-    assert_string_equal(expand(" a , b "), "a b");
-    assert_string_equal(expand("n[1-3] ! n2"), "n1 n3");
-    assert_string_equal(expand("n[ 1 , 3 - 4 ]"), "n1 n3 n4");
+    assert_string_equal(hosts_expand(""), "");
+    assert_string_equal(hosts_expand(" \t\n"), "");
+    assert_string_equal(hosts_expand("b a\n c"), "a b c");
+    assert_string_equal(hosts_expand(" a , b "), "a b");
+    assert_string_equal(hosts_expand("n[1-3] ! n2"), "n1 n3");
+    assert_string_equal(hosts_expand("n[ 1 , 3 - 4 ]"), "n1 n3 n4");
 }
 
 static void patterns_sort_by_their_text(void **state)
 {
-    assert_string_equal(expand("n-1,n.1,n1,n%1,n,m2"), "m2 n n%1 n1 n-1 n.1");
-    assert_string_equal(fold("lx2 login lx1 admin"), "admin,login,lx[1-2]");
+    assert_string_equal(hosts_expand("n-1,n.1,n1,n%1,n,m2"), "m2 n n%1 n1 n-1 n.1");
+    assert_string_equal(hosts_fold("lx2 login lx1 admin"), "admin,login,lx[1-2]");
 }
 
 static void percent_is_a_character(void **state)
 {
-    assert_string_equal(expand("100%,a%s[1-2]"), "100% a%s1 a%s2");
-    assert_string_equal(fold("a%s1 a%s2"), "a%s[1-2]");
+    assert_string_equal(hosts_expand("100%,a%s[1-2]"), "100% a%s1 a%s2");
+    assert_string_equal(hosts_fold("a%s1 a%s2"), "a%s[1-2]");
 }
 
 static void mistakes_get_a_sentence(void **state)
@@ -140,30 +106,30 @@ static void mistakes_get_a_sentence(void **state)
          "than 17 digits"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_string_equal(expand(bad[i].list), bad[i].sentence);
+        assert_string_equal(hosts_expand(bad[i].list), bad[i].sentence);
 }
 
 static void limits_come_before_memory(void **state)
 {
-    assert_non_null(strstr(expand("lx[0-99999999999]"), "more than 262144 hosts"));
-    assert_non_null(strstr(expand("a[1-2000]b[1-2000]"), "more than 262144 hosts"));
-    assert_non_null(strstr(expand("a[1-1000000]!a[1-1000000]"), "more than 262144 hosts"));
-    assert_non_null(strstr(expand("a[1-400]b[1-400]c1d1e1f1g1"), "more than 1048576 numbers"));
+    assert_non_null(strstr(hosts_expand("lx[0-99999999999]"), "more than 262144 hosts"));
+    assert_non_null(strstr(hosts_expand("a[1-2000]b[1-2000]"), "more than 262144 hosts"));
+    assert_non_null(strstr(hosts_expand("a[1-1000000]!a[1-1000000]"), "more than 262144 hosts"));
+    assert_non_null(strstr(hosts_expand("a[1-400]b[1-400]c1d1e1f1g1"), "more than 1048576 numbers"));
 
     char name[HOSTLIST_NAME_BYTES_MAX + 2];
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
-    assert_non_null(strstr(expand(name), "a name is longer than 255 bytes"));
+    assert_non_null(strstr(hosts_expand(name), "a name is longer than 255 bytes"));
     name[sizeof name - 2] = '\0';
-    assert_string_equal(expand(name), name);
+    assert_string_equal(hosts_expand(name), name);
     memcpy(name + HOSTLIST_NAME_BYTES_MAX - 5, "[1-9]", 6);
-    assert_int_equal(strlen(expand(name)), 9 * (HOSTLIST_NAME_BYTES_MAX - 4) + 8);
+    assert_int_equal(strlen(hosts_expand(name)), 9 * (HOSTLIST_NAME_BYTES_MAX - 4) + 8);
 
     CLEANUP_FREE char *text = mem_alloc(HOSTLIST_TEXT_BYTES_MAX + 2);
     memset(text, ' ', HOSTLIST_TEXT_BYTES_MAX + 1);
-    assert_string_equal(expand(text), "the host list is longer than 1048576 bytes");
+    assert_string_equal(hosts_expand(text), "the host list is longer than 1048576 bytes");
     text[HOSTLIST_TEXT_BYTES_MAX] = '\0';
-    assert_string_equal(expand(text), "");
+    assert_string_equal(hosts_expand(text), "");
 }
 
 /* What somebody may name is known before: whatever the text stands for, no more than that is read. */

@@ -251,6 +251,20 @@ void text_add_json(struct text *t, const char *s)
     text_add_char(t, '"');
 }
 
+void text_add_member(struct text *t, const char *key, const char *value)
+{
+    assert(t && key);
+    if (t->len == 0)
+        text_add_char(t, '{');
+    else if (t->s[t->len - 1] != '{')
+        text_add_char(t, ',');
+    text_printf(t, "\"%s\":", key);
+    if (value)
+        text_add_json(t, value);
+    else
+        text_add(t, "null");
+}
+
 char *text_take(struct text *t)
 {
     if (!t->s)

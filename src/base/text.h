@@ -30,6 +30,9 @@ void text_add_u64(struct text *t, uint64_t n);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds s as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(struct text *t, const char *s);
+/* Adds "key":value to the object of JSON that t ends in, null for NULL, with the comma before it. An empty t
+ * begins the object. key needs no escapes. */
+void text_add_member(struct text *t, const char *key, const char *value);
 /* Length of the valid UTF-8 sequence at s (RFC 3629); 0 when there is none. A zero byte is valid, with length
  * 1. */
 size_t text_utf8(const char *s);

@@ -71,6 +71,17 @@ static void assert_json(const char *in, const char *out)
     assert_string_equal(t.s, out);
 }
 
+static void members_of_an_object_have_their_commas(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_add_member(&t, "a", "x\"y");
+    text_add_member(&t, "b", NULL);
+    text_add(&t, ",\"c\":{");
+    text_add_member(&t, "d", "");
+    text_add(&t, "}}");
+    assert_string_equal(t.s, "{\"a\":\"x\\\"y\",\"b\":null,\"c\":{\"d\":\"\"}}");
+}
+
 static void json_strings_are_escaped(void **state)
 {
     assert_json("", "\"\"");
@@ -257,6 +268,7 @@ int main(void)
         cmocka_unit_test(clearing_keeps_the_memory),
         cmocka_unit_test(taking_gives_a_string_always),
         cmocka_unit_test(room_is_for_the_caller),
+        cmocka_unit_test(members_of_an_object_have_their_commas),
         cmocka_unit_test(json_strings_are_escaped),
         cmocka_unit_test(what_is_not_utf8_is_replaced),
         cmocka_unit_test(lines_are_for_people),

@@ -467,3 +467,39 @@ void world_takes(struct world *w, const char *key, const char *record)
     assert(cluster_put(w->c, key, NULL, NULL) == 0 && cluster_digest(w->c) == without);
     assert(cluster_put(w->c, key, NULL, NULL) == 0 && cluster_digest(w->c) == without);
 }
+
+/* --- commands of several tests ------------------------------------------------------------------ */
+
+void world_trial_begin(struct world *w, const char *nodes, const char *claim)
+{
+    world_tell(w, COMMAND_TRIAL_BEGIN, nodes, quoted("{'check':'pair','deadline_s':600}"), claim);
+}
+
+const char *world_trial_end(struct world *w, const char *nodes, const char *claim, const char *results)
+{
+    char set[1024];
+    snprintf(set, sizeof set, "{'claim':'%s','check':'pair','why':'it ran','results':%s}", claim, results);
+    return world_tell(w, COMMAND_TRIAL_END, nodes, quoted(set), NULL);
+}
+
+const struct trial_record *world_trial(const struct world *w, const char *node)
+{
+    return member_trial(cluster_find(w->c, node));
+}
+
+const char *world_measured(struct world *w, const char *check, const char *sum, const char *nodes)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set, "{\"class\":\"gpu\",\"check\":\"%s\",\"sum\":\"%s\",\"nodes\":{%s}}", check, sum,
+                nodes);
+    for (char *c = set.s; *c; c++)
+        *c = (char)(*c == '\'' ? '"' : *c);
+    return world_tell(w, COMMAND_MEASURED, "", set.s, NULL);
+}
+
+const char *lx01_transition(struct world *w, const char *name, const char *why)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set, "{\"transition\":\"%s\"}", name);
+    return world_say(w, COMMAND_TRANSITION, "ann", "lx01", set.s, why);
+}

@@ -117,4 +117,13 @@ void world_takes(struct world *w, const char *key, const char *record);
 /* The records, loaded in the given rotation into a new cluster with the same roster. */
 struct cluster *world_reload(const struct world *w, const char *roster, size_t rotation, bool backwards);
 
+/* A trial of check "pair" begins on these nodes by this claim; it ends with results as {'lx01':'ok'}. */
+void world_trial_begin(struct world *w, const char *nodes, const char *claim);
+const char *world_trial_end(struct world *w, const char *nodes, const char *claim, const char *results);
+const struct trial_record *world_trial(const struct world *w, const char *node); /* NULL: none ever was */
+/* MEASURED of class gpu: nodes as 'lx01':{'bandwidth MB/s':1000}. */
+const char *world_measured(struct world *w, const char *check, const char *sum, const char *nodes);
+/* ann's transition of lx01, for this reason. */
+const char *lx01_transition(struct world *w, const char *name, const char *why);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conform/class.h"
+#include "conform/records_test.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -10,36 +10,12 @@
 
 #include <cmocka.h>
 
-enum { KEYS_MAX = 32 };
-
-/* A record as in ClassConf: "Class=gpu Nodes=lx[1-4] ...". */
-static int add(struct classes *c, const char *record, struct err *e)
-{
-    CLEANUP_FREE char *copy = mem_dup(record);
-    struct class_key keys[KEYS_MAX];
-    size_t n = 0;
-    char *rest = copy;
-    for (char *field; (field = strsep(&rest, " "));) {
-        char *value = strchr(field, '=');
-        *value++ = '\0';
-        keys[n++] = (struct class_key){field, value};
-    }
-    return classes_add(c, keys, n, 7, e);
-}
-
-static void good(struct classes *c, const char *record)
-{
-    struct err e = {0};
-    if (add(c, record, &e) < 0)
-        fail_msg("%s: %s", record, e.msg);
-}
-
 static void refused(const char *record, const char *sentence)
 {
     struct classes c = {0};
     struct err e = {0};
-    good(&c, "Class=first Nodes=lx1");
-    int rc = add(&c, record, &e);
+    class_record_good(&c, "Class=first Nodes=lx1");
+    int rc = class_record_add(&c, record, &e);
     if (rc != -EINVAL || !strstr(e.msg, sentence))
         fail_msg("%s: %d \"%s\"", record, rc, e.msg);
     assert_int_equal(c.n, 1);
@@ -49,7 +25,7 @@ static void refused(const char *record, const char *sentence)
 static enum severity severity_in(const char *record, const char *component)
 {
     struct classes c = {0};
-    good(&c, record);
+    class_record_good(&c, record);
     enum severity s = class_severity(&c.list[0], component);
     classes_fini(&c);
     return s;
@@ -147,9 +123,10 @@ static void test_an_unknown_prefix_is_as_severe_as_anything_below_it(void **stat
 static void test_a_record_says_everything_of_a_class(void **state)
 {
     struct classes c = {0};
-    good(&c, "class=gpu Nodes=lx[01-04] CPUs=64 Sensitive=yes Critical=gpu.* Ignore=package.*,module.zfs "
-             "Drifted=exclude Reboot=yes Kernel=http://h/vmlinuz Initrd=http://h/initrd Params=quiet "
-             "LostWork=Requeue ProvisionNew=no ProvisionDeadline=90m");
+    class_record_good(
+        &c, "class=gpu Nodes=lx[01-04] CPUs=64 Sensitive=yes Critical=gpu.* Ignore=package.*,module.zfs "
+            "Drifted=exclude Reboot=yes Kernel=http://h/vmlinuz Initrd=http://h/initrd Params=quiet "
+            "LostWork=Requeue ProvisionNew=no ProvisionDeadline=90m");
     const struct node_class *k = &c.list[0];
     assert_string_equal(k->name, "gpu");
     assert_int_equal(k->nodes.n, 4);
@@ -165,14 +142,14 @@ static void test_a_record_says_everything_of_a_class(void **state)
     assert_string_equal(k->kernel, "http://h/vmlinuz");
     assert_string_equal(k->initrd, "http://h/initrd");
     assert_string_equal(k->params, "quiet");
-    good(&c, "Class=plain");
+    class_record_good(&c, "Class=plain");
     k = &c.list[1];
     assert_false(k->has_spec || k->exclude || k->reboot || k->lost_work);
     assert_null(k->kernel);
     assert_true(class_provisions(k, true)); /* without a word of its own, as all classes */
     assert_false(class_provisions(k, false));
     assert_int_equal(class_provision_deadline(k, span_s(1800)).ns, span_s(1800).ns);
-    good(&c, "Class=batch ProvisionNew=yes");
+    class_record_good(&c, "Class=batch ProvisionNew=yes");
     assert_true(class_provisions(&c.list[2], false));
     classes_fini(&c);
 }
@@ -222,8 +199,8 @@ static void test_a_class_that_is_there_is_refused(void **state)
 {
     struct classes c = {0};
     struct err e = {0};
-    good(&c, "Class=a Nodes=lx1");
-    assert_int_equal(add(&c, "Class=a Nodes=lx2", &e), -EEXIST);
+    class_record_good(&c, "Class=a Nodes=lx1");
+    assert_int_equal(class_record_add(&c, "Class=a Nodes=lx2", &e), -EEXIST);
     assert_string_equal(e.msg, "class \"a\" is there already");
     assert_int_equal(c.n, 1);
     classes_fini(&c);
@@ -243,7 +220,7 @@ static void test_patterns_have_a_limit(void **state)
     for (int i = 1; i < CLASS_PATTERNS_MAX; i++)
         text_add(&t, ",x");
     struct classes c = {0};
-    good(&c, t.s);
+    class_record_good(&c, t.s);
     classes_fini(&c);
     text_add(&t, " Major=y");
     refused(t.s, "Major: a class has 1024 patterns at most");
@@ -256,12 +233,12 @@ static void test_classes_have_a_limit(void **state)
     char record[32];
     for (int i = 0; i < CLASSES_MAX - 1; i++) {
         snprintf(record, sizeof record, "Class=c%d Nodes=n%d", i, i);
-        good(&c, record);
+        class_record_good(&c, record);
     }
-    assert_int_equal(add(&c, "Class=more", &e), -EINVAL);
+    assert_int_equal(class_record_add(&c, "Class=more", &e), -EINVAL);
     assert_string_equal(e.msg,
                         "class \"more\" is one too many; with the class default there are 256 at most");
-    good(&c, "Class=default Minor=x"); /* was counted already */
+    class_record_good(&c, "Class=default Minor=x"); /* was counted already */
     classes_finish(&c);
     assert_int_equal(c.n, CLASSES_MAX);
     classes_fini(&c);
@@ -274,9 +251,9 @@ static void test_named_nodes_have_a_limit(void **state)
     for (int i = 0; i < 4; i++) {
         char record[64];
         snprintf(record, sizeof record, "Class=c%d Nodes=n[0-262143]", i);
-        good(&c, record);
+        class_record_good(&c, record);
     }
-    assert_int_equal(add(&c, "Class=more Nodes=x", &e), -EINVAL);
+    assert_int_equal(class_record_add(&c, "Class=more Nodes=x", &e), -EINVAL);
     assert_non_null(strstr(e.msg, "1048577 nodes; 1048576 are allowed"));
     classes_fini(&c);
 }
@@ -284,8 +261,8 @@ static void test_named_nodes_have_a_limit(void **state)
 static void test_the_default_class_is_last_and_says_no_nodes(void **state)
 {
     struct classes c = {0};
-    good(&c, "Class=default Ignore=package.*");
-    good(&c, "Class=gpu Nodes=lx1");
+    class_record_good(&c, "Class=default Ignore=package.*");
+    class_record_good(&c, "Class=gpu Nodes=lx1");
     classes_finish(&c);
     assert_int_equal(c.n, 2);
     assert_string_equal(c.list[0].name, "gpu");
@@ -319,8 +296,8 @@ static void test_a_class_that_is_not_there_is_answered_with_the_nearest(void **s
     struct classes c = {0};
     struct err e = {0};
     uint16_t k = 0;
-    good(&c, "Class=a");
-    good(&c, "Class=compute");
+    class_record_good(&c, "Class=a");
+    class_record_good(&c, "Class=compute");
     classes_finish(&c);
     assert_int_equal(classes_find(&c, "compute", &k, &e), 0);
     assert_int_equal(k, 1);
@@ -338,8 +315,9 @@ static void test_sysctls_and_files_that_classes_name(void **state)
 {
     struct classes c = {0};
     CLEANUP_TEXT struct text t = {0};
-    good(&c, "Class=a Critical=sysctl.vm.swappiness,file./etc/hosts,sysctl.net.* Major=kernel.release");
-    good(&c, "Class=b Minor=file./etc/hosts,file./a*,command.x Ignore=file./etc/motd");
+    class_record_good(
+        &c, "Class=a Critical=sysctl.vm.swappiness,file./etc/hosts,sysctl.net.* Major=kernel.release");
+    class_record_good(&c, "Class=b Minor=file./etc/hosts,file./a*,command.x Ignore=file./etc/motd");
     classes_finish(&c);
     classes_named(&c, gather, &t);
     assert_string_equal(t.s, "file./etc/hosts sysctl.vm.swappiness ");

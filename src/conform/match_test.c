@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "conform/class.h"
+#include "conform/records_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,30 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-enum { KEYS_MAX = 32 };
-
-/* A record as in ClassConf: "Class=gpu Nodes=lx[1-4] ...". */
-static int add(struct classes *c, const char *record, struct err *e)
-{
-    CLEANUP_FREE char *copy = mem_dup(record);
-    struct class_key keys[KEYS_MAX];
-    size_t n = 0;
-    char *rest = copy;
-    for (char *field; (field = strsep(&rest, " "));) {
-        char *value = strchr(field, '=');
-        *value++ = '\0';
-        keys[n++] = (struct class_key){field, value};
-    }
-    return classes_add(c, keys, n, 7, e);
-}
-
-static void good(struct classes *c, const char *record)
-{
-    struct err e = {0};
-    if (add(c, record, &e) < 0)
-        fail_msg("%s: %s", record, e.msg);
-}
 
 static const char *class_of(const struct classes *c, const char *name, const char *spec)
 {
@@ -58,10 +34,10 @@ static const char *class_of(const struct classes *c, const char *name, const cha
 static void test_the_first_class_whose_keys_all_match(void **state)
 {
     struct classes c = {0};
-    good(&c, "Class=both Nodes=lx[1-4] CPUs=64");
-    good(&c, "Class=name Nodes=lx[1-8]");
-    good(&c, "Class=spec CPUs=64");
-    good(&c, "Class=late Nodes=lx[1-99]");
+    class_record_good(&c, "Class=both Nodes=lx[1-4] CPUs=64");
+    class_record_good(&c, "Class=name Nodes=lx[1-8]");
+    class_record_good(&c, "Class=spec CPUs=64");
+    class_record_good(&c, "Class=late Nodes=lx[1-99]");
     classes_finish(&c);
     assert_string_equal(class_of(&c, "lx1", "CPUs=64"), "both");
     assert_string_equal(class_of(&c, "lx1", "CPUs=32"), "name");
@@ -76,8 +52,8 @@ static void test_the_first_class_whose_keys_all_match(void **state)
 static void test_a_class_for_any_node_ends_the_search(void **state)
 {
     struct classes c = {0};
-    good(&c, "Class=all");
-    good(&c, "Class=gpu Nodes=lx1");
+    class_record_good(&c, "Class=all");
+    class_record_good(&c, "Class=gpu Nodes=lx1");
     classes_finish(&c);
     assert_string_equal(class_of(&c, "lx1", ""), "all");
     classes_fini(&c);
@@ -86,11 +62,11 @@ static void test_a_class_for_any_node_ends_the_search(void **state)
 static void test_fields_match_by_what_the_node_has(void **state)
 {
     struct classes c = {0};
-    good(&c, "Class=no Sensitive=no Group=0 Partition=0 Borrowed=no");
-    good(&c, "Class=parts Partition=1,3");
-    good(&c, "Class=none Partition=");
-    good(&c, "Class=os OS=Linux.6.1 RealMemory=5 VirtualMemory=6 TmpDisk=7 Speed=2.5 Group=4");
-    good(&c, "Class=x Xname=x1c0");
+    class_record_good(&c, "Class=no Sensitive=no Group=0 Partition=0 Borrowed=no");
+    class_record_good(&c, "Class=parts Partition=1,3");
+    class_record_good(&c, "Class=none Partition=");
+    class_record_good(&c, "Class=os OS=Linux.6.1 RealMemory=5 VirtualMemory=6 TmpDisk=7 Speed=2.5 Group=4");
+    class_record_good(&c, "Class=x Xname=x1c0");
     classes_finish(&c);
     assert_string_equal(class_of(&c, "a", ""), "no");
     assert_string_equal(class_of(&c, "a", "Sensitive=no"), "no");

@@ -130,28 +130,19 @@ bool done_equal(const char *a, const char *b)
     return x && y && json_equal(x, y);
 }
 
-static void add_member(struct text *t, const char *key, const char *value)
-{
-    text_printf(t, "%s\"%s\":", t->len > 1 ? "," : "", key);
-    if (value)
-        text_add_json(t, value);
-    else
-        text_add(t, "null");
-}
-
 char *progress_write(const struct progress *p, const char *id, const char *why)
 {
     struct text t = {0};
     text_add(&t, "{");
-    add_member(&t, "step", reboot_step_name(p->step));
+    text_add_member(&t, "step", reboot_step_name(p->step));
     if (id[0])
         text_printf(&t, ",\"id\":%s", id);
     if (p->step == REBOOT_ASKING)
-        add_member(&t, "after", p->after);
+        text_add_member(&t, "after", p->after);
     if (p->step == REBOOT_ASKED)
-        add_member(&t, "transition", p->transition);
+        text_add_member(&t, "transition", p->transition);
     if (p->step == REBOOT_FAILED || p->step == REBOOT_REFUSED)
-        add_member(&t, "why", why);
+        text_add_member(&t, "why", why);
     text_add(&t, "}");
     return text_take(&t);
 }

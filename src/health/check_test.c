@@ -10,17 +10,9 @@
 
 #include <cmocka.h>
 
-/* A check of which the argument Run has this value, whatever its form. */
-static struct check with(const char *value)
-{
-    static char name[] = "a", key[] = "Run", text[64];
-    snprintf(text, sizeof text, "%s", value);
-    return (struct check){.name = name, .probe = PROBE_PLUGIN, .n_args = 1, .args[0] = {key, text}};
-}
-
 static void test_an_argument_that_is_not_there_is_the_fallback(void **state)
 {
-    struct check k = with("x");
+    struct check k = check_with("x");
     unsigned percent;
     uint64_t bytes;
     int64_t number;

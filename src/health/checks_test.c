@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -36,4 +37,21 @@ void check_line_is(const char *record, const char *line)
     check_format(&c.list[0], NULL, &t);
     assert_string_equal(t.s, line);
     checks_fini(&c);
+}
+
+struct meanings *meanings_good(const char *text)
+{
+    struct err e = {0};
+    struct meanings *m = meanings_parse("meanings.conf", text, strlen(text), &e);
+    if (!m)
+        print_error("%s\n", e.msg);
+    assert_non_null(m);
+    return m;
+}
+
+struct check check_with(const char *value)
+{
+    static char name[] = "a", key[] = "Run", text[64];
+    snprintf(text, sizeof text, "%s", value);
+    return (struct check){.name = name, .probe = PROBE_PLUGIN, .n_args = 1, .args[0] = {key, text}};
 }

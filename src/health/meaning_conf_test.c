@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
+#include "health/checks_test.h"
 #include "health/golden_test.h"
 #include "health/meaning.h"
 
@@ -13,16 +14,6 @@
 
 #include <cmocka.h>
 
-static struct meanings *parse(const char *text)
-{
-    struct err e = {0};
-    struct meanings *m = meanings_parse("meanings.conf", text, strlen(text), &e);
-    if (!m)
-        print_error("%s\n", e.msg);
-    assert_non_null(m);
-    return m;
-}
-
 static void refused(const char *text, const char *why)
 {
     struct err e = {0};
@@ -34,7 +25,7 @@ static void refused(const char *text, const char *why)
 static void a_sites_own_word_is_not_raised(void **state)
 {
     struct meaning m;
-    struct meanings *all = parse("Xid=31 Act=ignore\n");
+    struct meanings *all = meanings_good("Xid=31 Act=ignore\n");
     assert_true(meaning_find(all, "xid.31", &m));
     assert_int_equal(m.often, 0);
     meanings_destroy(all);
@@ -54,13 +45,13 @@ static void expect(const struct meanings *all, const char *line, const char *cod
 
 static void the_file_lies_over_the_tables(void **state)
 {
-    struct meanings *all = parse("# our own\n"
-                                 "Xid=95 Act=job Result=warn Because=\"we retry\"\n"
-                                 "Xid=1-5 Act=hardware\n"
-                                 "Xid=149 Sub=4 Act=hardware Because=cartridge\n"
-                                 "Xid=154 Act=ignore\n"
-                                 "Sxid=24007 Act=watch\n"
-                                 "Code=oom.system Act=reboot\n");
+    struct meanings *all = meanings_good("# our own\n"
+                                         "Xid=95 Act=job Result=warn Because=\"we retry\"\n"
+                                         "Xid=1-5 Act=hardware\n"
+                                         "Xid=149 Sub=4 Act=hardware Because=cartridge\n"
+                                         "Xid=154 Act=ignore\n"
+                                         "Sxid=24007 Act=watch\n"
+                                         "Code=oom.system Act=reboot\n");
     expect(all, "NVRM: Xid (PCI:0000:3b:00): 95, x", "xid.95", ACT_JOB, RESULT_WARN, "gpu 0000:3b:00");
     expect(all, "NVRM: Xid (PCI:0000:3b:00): 5, x", "xid.5", ACT_HARDWARE, RESULT_FATAL, "gpu 0000:3b:00");
     expect(all, "NVRM: Xid (PCI:0000:3b:00): 149, E Nonfatal XC0 i0 Link 01 (0x00400000 0x0)", "xid.149.4",
@@ -83,7 +74,7 @@ static void the_file_lies_over_the_tables(void **state)
 /* What means the same as an Xid does so in the file's sense. */
 static void a_gpu_off_the_bus_is_79_also_by_the_file(void **state)
 {
-    struct meanings *all = parse("Xid=79 Act=hardware\n");
+    struct meanings *all = meanings_good("Xid=79 Act=hardware\n");
     expect(all, "NVRM: GPU 0000:9b:00.0: GPU has fallen off the bus.", "xid.79", ACT_HARDWARE, RESULT_FATAL,
            "gpu 0000:9b:00");
     meanings_destroy(all);
@@ -92,10 +83,10 @@ static void a_gpu_off_the_bus_is_79_also_by_the_file(void **state)
 static void a_site_has_lines_of_its_own(void **state)
 {
     struct meanings *all =
-        parse("Line=\"mydriver: link dead on <dev>\" Code=mydriver.link Device=link Act=reset\n"
-              "Line=\"mydriver: link up on <dev>\" Code=mydriver.link Device=link Result=ok\n"
-              "Line=\"Oops: # harmless*\" Code=my.oops Act=ignore\n"
-              "Line=\"*has a bad day\" Code=my.day Act=watch Result=degraded\n");
+        meanings_good("Line=\"mydriver: link dead on <dev>\" Code=mydriver.link Device=link Act=reset\n"
+                      "Line=\"mydriver: link up on <dev>\" Code=mydriver.link Device=link Result=ok\n"
+                      "Line=\"Oops: # harmless*\" Code=my.oops Act=ignore\n"
+                      "Line=\"*has a bad day\" Code=my.day Act=watch Result=degraded\n");
     expect(all, "mydriver: link dead on p0", "mydriver.link", ACT_RESET, RESULT_FATAL, "link p0");
     expect(all, "mydriver: link up on p0", "mydriver.link", ACT_IGNORE, RESULT_OK, "link p0");
     expect(all, "Oops: 12 harmless things", "my.oops", ACT_IGNORE, RESULT_INFO, ""); /* before the table */
@@ -158,7 +149,7 @@ static void there_are_so_many_records_at_most(void **state)
     CLEANUP_TEXT struct text t = {0};
     for (int i = 0; i < MEANINGS_MAX; i++)
         text_printf(&t, "Line=\"line number %d\" Code=my.%d Act=watch\n", i, i);
-    struct meanings *all = parse(t.s);
+    struct meanings *all = meanings_good(t.s);
     expect(all, "line number 1023", "my.1023", ACT_WATCH, RESULT_WARN, "");
     meanings_destroy(all);
     text_add(&t, "Xid=1 Act=job\n");
@@ -189,11 +180,11 @@ static void the_samples_are_taken(void **state)
     struct meaning m;
     CLEANUP_TEXT struct text conf = {0}, page = {0};
     sample(SAMPLES "/conf/meanings.conf", false, &conf);
-    struct meanings *all = parse(conf.s);
+    struct meanings *all = meanings_good(conf.s);
     assert_true(meaning_find(all, "mydriver.link", &m));
     meanings_destroy(all);
     sample(SAMPLES "/doc/man/meanings.conf.5.mdoc", true, &page);
-    all = parse(page.s);
+    all = meanings_good(page.s);
     assert_true(meaning_find(all, "mydriver.link", &m));
     meanings_destroy(all);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
+#include "health/checks_test.h"
 #include "health/golden_test.h"
 #include "health/meaning.h"
 
@@ -10,19 +11,9 @@
 
 #include <cmocka.h>
 
-static struct meanings *parse(const char *text)
-{
-    struct err e = {0};
-    struct meanings *m = meanings_parse("meanings.conf", text, strlen(text), &e);
-    if (!m)
-        print_error("%s\n", e.msg);
-    assert_non_null(m);
-    return m;
-}
-
 static void play_lines(char *file, struct text *out)
 {
-    struct meanings *all = parse("");
+    struct meanings *all = meanings_good("");
     while (file && *file) {
         struct finding f;
         struct meaning m;
@@ -57,10 +48,10 @@ static void every_meaning_has_a_source(void *n, const struct meaning *m)
 static void all_meanings_are_shown(void **state)
 {
     size_t tables = 0, more = 0;
-    struct meanings *all = parse("");
+    struct meanings *all = meanings_good("");
     meanings_each(all, every_meaning_has_a_source, &tables);
     meanings_destroy(all);
-    all = parse("Xid=1 Act=job\nLine=\"driver: dead\" Code=my.dead Act=reset Because=note\n");
+    all = meanings_good("Xid=1 Act=job\nLine=\"driver: dead\" Code=my.dead Act=reset Because=note\n");
     meanings_each(all, every_meaning_has_a_source, &more);
     meanings_destroy(all);
     assert_true(tables > 200);
@@ -70,7 +61,7 @@ static void all_meanings_are_shown(void **state)
 static void a_meaning_is_found_by_its_code(void **state)
 {
     struct meaning m;
-    struct meanings *all = parse("");
+    struct meanings *all = meanings_good("");
     assert_true(meaning_find(all, "xid.79", &m));
     assert_int_equal(m.act, ACT_LOST);
     assert_string_equal(m.code, "xid.79");
@@ -105,7 +96,7 @@ static void what_a_program_can_cause_is_marked(void **state)
     static const char *const machines[] = {"xid.48", "xid.79",     "xid.94",
                                            "xid.92", "disk.error", "mce.corrected"};
     static const char *const others[] = {"nfs.server", "nfs.timeout", "lustre.evicted", "mlx5.unplugged"};
-    struct meanings *all = parse("");
+    struct meanings *all = meanings_good("");
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         assert_int_equal(blamed(all, programs[i]), BLAME_PROGRAM);
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
@@ -113,7 +104,7 @@ static void what_a_program_can_cause_is_marked(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_int_equal(blamed(all, others[i]), BLAME_OUTSIDE);
     meanings_destroy(all);
-    all = parse("Xid=79 Act=job\nXid=31 Act=watch\nXid=500 Act=watch\nCode=disk.error Act=job\n");
+    all = meanings_good("Xid=79 Act=job\nXid=31 Act=watch\nXid=500 Act=watch\nCode=disk.error Act=job\n");
     assert_int_equal(blamed(all, "xid.79"), BLAME_PROGRAM);
     assert_int_equal(blamed(all, "xid.31"), BLAME_PROGRAM);
     assert_int_equal(blamed(all, "xid.500"), BLAME_NODE);
@@ -132,7 +123,7 @@ static void often_is_worse(void *arg, const struct meaning *m)
 /* A line that comes often never means less than a single one. */
 static void what_comes_often_is_worse_than_once(void **state)
 {
-    struct meanings *all = parse("");
+    struct meanings *all = meanings_good("");
     meanings_each(all, often_is_worse, NULL);
     meanings_destroy(all);
 }
@@ -146,7 +137,7 @@ static void often_a_programs_doing_is_a_warning(void *arg, const struct meaning 
 
 static void no_number_makes_a_programs_doing_worse_than_a_warning(void **state)
 {
-    struct meanings *all = parse("");
+    struct meanings *all = meanings_good("");
     meanings_each(all, often_a_programs_doing_is_a_warning, NULL);
     meanings_destroy(all);
 }
@@ -188,7 +179,7 @@ static void a_finding_has_the_line_as_text_for_a_screen(void **state)
 {
     struct finding f;
     struct meaning m;
-    struct meanings *all = parse("");
+    struct meanings *all = meanings_good("");
     assert_true(meaning_of(all, "Oops: 1\x1b[31m \xff\xc3\xa9", false, &f, &m));
     assert_string_equal(f.text, "the kernel had an error (oops) and continued: Oops: 1 [31m ?\xc3\xa9");
     char line[1024] = "Oops: ";

@@ -82,27 +82,18 @@ int marks_read(const json_t *object, struct marks *out, struct err *e)
     return 0;
 }
 
-static void add_mark(struct text *t, const char *key, const char *value)
-{
-    text_printf(t, "%s\"%s\":", t->len > 1 ? "," : "", key);
-    if (value)
-        text_add_json(t, value);
-    else
-        text_add(t, "null");
-}
-
 char *marks_write(const struct marks *m)
 {
     struct text t = {0};
     text_add(&t, "{");
-    add_mark(&t, "flag", m->flag);
-    add_mark(&t, "status", m->status);
-    add_mark(&t, "group", m->group);
-    add_mark(&t, "message", m->message);
+    text_add_member(&t, "flag", m->flag);
+    text_add_member(&t, "status", m->status);
+    text_add_member(&t, "group", m->group);
+    text_add_member(&t, "message", m->message);
     if (m->is_pending)
         text_add(&t, ",\"pending\":true");
     if (m->error)
-        add_mark(&t, "error", m->error);
+        text_add_member(&t, "error", m->error);
     text_add(&t, "}");
     return text_take(&t);
 }

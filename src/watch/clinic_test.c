@@ -60,11 +60,7 @@ struct clinic *clinic_open(size_t n)
 
 void clinic_take_checks(struct clinic *d, const char *checks)
 {
-    struct checks fresh, old = d->checks;
-    assert_int_equal(checks_parse("checks", checks, strlen(checks), &fresh, NULL), 0);
-    d->checks = fresh;
-    watch_set_policy(d->x->w, &d->x->policy);
-    checks_fini(&old);
+    world_take_checks(d->x, &d->checks, checks);
 }
 
 void clinic_take_remedies(struct clinic *d, const char *remedies)

@@ -540,3 +540,12 @@ bool world_held(const struct world *x, int i, enum claim_kind kind)
             return true;
     return false;
 }
+
+void world_take_checks(struct world *x, struct checks *own, const char *records)
+{
+    struct checks fresh, old = *own;
+    assert_int_equal(checks_parse("checks", records, strlen(records), &fresh, NULL), 0);
+    *own = fresh;
+    watch_set_policy(x->w, &x->policy);
+    checks_fini(&old);
+}

@@ -90,4 +90,7 @@ void world_accept(struct world *x, const char *node);
 const struct drift *world_drift(const struct world *x, int i); /* NULL without */
 bool world_held(const struct world *x, int i, enum claim_kind kind);
 
+/* These records (text as in a file) replace `own`, to which the policy of x points. */
+void world_take_checks(struct world *x, struct checks *own, const char *records);
+
 #endif

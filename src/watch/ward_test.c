@@ -27,11 +27,7 @@ const char EXAM[] = "Check=space Probe=fs.space Path=/ Every=60s\n"
 
 void ward_take_checks(struct ward *d, const char *checks)
 {
-    struct checks fresh, old = d->checks;
-    assert_int_equal(checks_parse("checks", checks, strlen(checks), &fresh, NULL), 0);
-    d->checks = fresh;
-    watch_set_policy(d->x->w, &d->x->policy);
-    checks_fini(&old);
+    world_take_checks(d->x, &d->checks, checks);
 }
 
 void ward_tell(struct ward *d, int i, const char *checks)

@@ -10,16 +10,6 @@
 
 #include <cmocka.h>
 
-static const char *measured(struct world *w, const char *check, const char *sum, const char *nodes)
-{
-    CLEANUP_TEXT struct text set = {0};
-    text_printf(&set, "{\"class\":\"gpu\",\"check\":\"%s\",\"sum\":\"%s\",\"nodes\":{%s}}", check, sum,
-                nodes);
-    for (char *c = set.s; *c; c++)
-        *c = (char)(*c == '\'' ? '"' : *c);
-    return world_tell(w, COMMAND_MEASURED, "", set.s, NULL);
-}
-
 /* "lx02 5, lx01 1000": the nodes with their bandwidth, as they are recorded. */
 static const char *known(const struct world *w, const char *check)
 {
@@ -36,11 +26,11 @@ static const char *known(const struct world *w, const char *check)
 static void test_each_node_counts_with_its_last_value_the_latest_first(void **state)
 {
     struct world *w = *state;
-    const char *said = measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':1000,'latency ns':80}");
+    const char *said = world_measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':1000,'latency ns':80}");
     assert_non_null(strstr(said, "ram of class gpu: the results of 1 node"));
     assert_string_equal(known(w, "ram"), "lx01 1000");
-    measured(w, "ram", "1f", "'lx02':{'bandwidth MB/s':5},'lx03':{'bandwidth MB/s':6}");
-    measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':2000}");
+    world_measured(w, "ram", "1f", "'lx02':{'bandwidth MB/s':5},'lx03':{'bandwidth MB/s':6}");
+    world_measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':2000}");
     assert_string_equal(known(w, "ram"), "lx01 2000, lx02 5, lx03 6");
     const struct floor *f = cluster_floor(w->c, "gpu", "ram");
     assert_null(floor_value(&f->nodes[0], "latency ns"));
@@ -51,8 +41,8 @@ static void test_each_node_counts_with_its_last_value_the_latest_first(void **st
 static void test_values_of_another_benchmark_are_forgotten(void **state)
 {
     struct world *w = *state;
-    measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':1000}");
-    measured(w, "ram", "2f", "'lx02':{'bandwidth MB/s':10}");
+    world_measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':1000}");
+    world_measured(w, "ram", "2f", "'lx02':{'bandwidth MB/s':10}");
     assert_string_equal(known(w, "ram"), "lx02 10");
     assert_int_equal(cluster_floor(w->c, "gpu", "ram")->sum, 0x2f);
 }
@@ -66,8 +56,8 @@ static void test_of_too_many_nodes_the_latest_are_kept(void **state)
     world_configure(w, roster, NULL);
     for (int i = 1; i <= FLOOR_NODES_MAX; i++)
         text_printf(&nodes, "%s'n%d':{'bandwidth MB/s':%d}", i > 1 ? "," : "", i, i);
-    measured(w, "ram", "1f", nodes.s);
-    measured(w, "ram", "1f", "'n257':{'bandwidth MB/s':257},'n258':{'bandwidth MB/s':258}");
+    world_measured(w, "ram", "1f", nodes.s);
+    world_measured(w, "ram", "1f", "'n257':{'bandwidth MB/s':257},'n258':{'bandwidth MB/s':258}");
     const struct floor *f = cluster_floor(w->c, "gpu", "ram");
     assert_int_equal(f->n, FLOOR_NODES_MAX);
     assert_string_equal(f->nodes[0].name, "n257");
@@ -82,12 +72,12 @@ static void test_of_too_many_records_the_oldest_goes(void **state)
     for (int i = 0; i < FLOORS_MAX; i++) {
         w->at++;
         snprintf(check, sizeof check, "c%d", i);
-        measured(w, check, "1", "'lx01':{'bandwidth MB/s':7}");
+        world_measured(w, check, "1", "'lx01':{'bandwidth MB/s':7}");
     }
     w->at++;
-    measured(w, "c0", "1", "'lx01':{'bandwidth MB/s':8}"); /* there already: nothing goes */
+    world_measured(w, "c0", "1", "'lx01':{'bandwidth MB/s':8}"); /* there already: nothing goes */
     assert_non_null(cluster_floor(w->c, "gpu", "c1"));
-    measured(w, "one.more", "1", "'lx01':{'bandwidth MB/s':7}");
+    world_measured(w, "one.more", "1", "'lx01':{'bandwidth MB/s':7}");
     assert_null(cluster_floor(w->c, "gpu", "c1"));
     assert_string_equal(known(w, "c0"), "lx01 8");
     assert_string_equal(known(w, "one.more"), "lx01 7");
@@ -96,8 +86,8 @@ static void test_of_too_many_records_the_oldest_goes(void **state)
 static void test_nodes_that_nobody_knows_are_left_out(void **state)
 {
     struct world *w = *state;
-    assert_string_equal(measured(w, "ram", "1", "'lx99':{'bandwidth MB/s':7}"), "nothing");
-    measured(w, "ram", "1", "'lx99':{'bandwidth MB/s':7},'lx01':{'bandwidth MB/s':8}");
+    assert_string_equal(world_measured(w, "ram", "1", "'lx99':{'bandwidth MB/s':7}"), "nothing");
+    world_measured(w, "ram", "1", "'lx99':{'bandwidth MB/s':7},'lx01':{'bandwidth MB/s':8}");
     assert_string_equal(known(w, "ram"), "lx01 8");
     assert_null(cluster_find(w->c, "lx99"));
 }
@@ -112,12 +102,12 @@ static void test_what_is_no_measurement_is_refused(void **state)
                                         "'lx01':{'':1}",
                                         "'lx01':{'a\\u0001':1}",
                                         "'lx01':{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1,'g':1,'h':1,'i':1}"};
-    measured(w, "ram", "1", "'lx01':{'bandwidth MB/s':7}");
+    world_measured(w, "ram", "1", "'lx01':{'bandwidth MB/s':7}");
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
-        measured(w, "ram", "1", nodes[i]);
+        world_measured(w, "ram", "1", nodes[i]);
         assert_int_equal(world_rc(), -EINVAL);
     }
-    measured(w, "a ram", "1", "'lx01':{'bandwidth MB/s':7}");
+    world_measured(w, "a ram", "1", "'lx01':{'bandwidth MB/s':7}");
     assert_int_equal(world_rc(), -EINVAL);
     assert_string_equal(known(w, "ram"), "lx01 7");
 }

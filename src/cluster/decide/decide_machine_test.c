@@ -34,13 +34,6 @@ static const char *becomes(struct world *w, const char *set)
     return world_tell(w, COMMAND_INSTANCE, "lx01", quoted(set), "1.9");
 }
 
-static const char *transition(struct world *w, const char *name, const char *why)
-{
-    CLEANUP_TEXT struct text set = {0};
-    text_printf(&set, "{\"transition\":\"%s\"}", name);
-    return world_say(w, COMMAND_TRANSITION, "ann", "lx01", set.s, why);
-}
-
 /* lx01 is of machine AAA, isolated for a fault, with a maintenance event. */
 static void isolate(struct world *w)
 {
@@ -52,7 +45,7 @@ static void isolate(struct world *w)
                "'xid.79','text':'off the bus'}]}],'isolate':{'problem':'node_problem','why':'xid.79',"
                "'deadline_s':60}}"),
         "1.5");
-    transition(w, "maintenance", "host retires");
+    lx01_transition(w, "maintenance", "host retires");
     assert_string_equal(step(w), "isolate");
 }
 
@@ -151,7 +144,7 @@ static void test_what_a_person_did_stays(void **state)
     static const char *const moves[] = {"manual_drain", "quarantine", "retire"};
     struct world *w = *state;
     isolate(w);
-    transition(w, moves[0], "mine");
+    lx01_transition(w, moves[0], "mine");
     becomes(w, INSTANCE("AAA", "BBB", "true"));
     assert_string_equal(step(w), "isolate");
     assert_true(member_repair(lx01(w))->manual);
@@ -159,9 +152,9 @@ static void test_what_a_person_did_stays(void **state)
                quoted("{'id':'1.5','from':'isolate','to':'queue','why':'drained by hand'}"), "1.6");
     becomes(w, INSTANCE("BBB", "CCC", "true"));
     assert_string_equal(step(w), "queue");
-    transition(w, moves[1], "mine");
+    lx01_transition(w, moves[1], "mine");
     assert_non_null(strstr(becomes(w, INSTANCE("CCC", "DDD", "true")), "; it stays at quarantine\n"));
-    transition(w, moves[2], "mine");
+    lx01_transition(w, moves[2], "mine");
     becomes(w, INSTANCE("DDD", "EEE", "true"));
     assert_string_equal(step(w), "retired");
     const struct repair *r = member_repair(lx01(w));

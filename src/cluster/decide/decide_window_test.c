@@ -14,13 +14,6 @@ static struct member *lx01(const struct world *w)
     return cluster_find(w->c, "lx01");
 }
 
-static const char *transition(struct world *w, const char *name, const char *why)
-{
-    CLEANUP_TEXT struct text set = {0};
-    text_printf(&set, "{\"transition\":\"%s\"}", name);
-    return world_say(w, COMMAND_TRANSITION, "ann", "lx01", set.s, why);
-}
-
 static const char *window(struct world *w, const char *nodes, const char *set)
 {
     return world_tell(w, COMMAND_WINDOW, nodes, quoted(set), NULL);
@@ -31,7 +24,7 @@ static void test_a_window_is_recorded_beside_what_a_person_said(void **state)
     struct world *w = *state;
     static const char in[] = "{'by':'Slurm','why':'reservation root_1'}",
                       over[] = "{'by':'Slurm','why':null}";
-    transition(w, "maintenance", "new fan");
+    lx01_transition(w, "maintenance", "new fan");
     w->at = 4000;
     assert_non_null(
         strstr(window(w, "lx[01-02]", in), "lx[01-02]: in maintenance: Slurm: reservation root_1\n"));
@@ -49,7 +42,7 @@ static void test_a_window_is_recorded_beside_what_a_person_said(void **state)
     window(w, "lx01", "{'by':'Slurm','why':'x\\u0001'}");
     assert_int_equal(world_rc(), -EINVAL);
     window(w, "lx01", in);
-    transition(w, "maintenance_over", "done"); /* nor does hers end the other */
+    lx01_transition(w, "maintenance_over", "done"); /* nor does hers end the other */
     assert_null(member_maintenance(lx01(w)));
     assert_non_null(member_window(lx01(w)));
 }

@@ -8,16 +8,6 @@
 
 #include <cmocka.h>
 
-static const char *measured(struct world *w, const char *check, const char *sum, const char *nodes)
-{
-    CLEANUP_TEXT struct text set = {0};
-    text_printf(&set, "{\"class\":\"gpu\",\"check\":\"%s\",\"sum\":\"%s\",\"nodes\":{%s}}", check, sum,
-                nodes);
-    for (char *c = set.s; *c; c++)
-        *c = (char)(*c == '\'' ? '"' : *c);
-    return world_tell(w, COMMAND_MEASURED, "", set.s, NULL);
-}
-
 static void test_records_that_are_none_are_refused_and_change_nothing(void **state)
 {
     struct world *w = *state;
@@ -40,8 +30,9 @@ static void test_records_that_are_none_are_refused_and_change_nothing(void **sta
 static void test_the_same_records_are_the_same_state(void **state)
 {
     struct world *w = *state;
-    measured(w, "ram", "1f", "'lx01':{'bandwidth MB/s':1000,'latency ns':80},'lx03':{'bandwidth MB/s':9}");
-    measured(w, "disk", "2f", "'lx02':{'write MB/s':3}");
+    world_measured(w, "ram", "1f",
+                   "'lx01':{'bandwidth MB/s':1000,'latency ns':80},'lx03':{'bandwidth MB/s':9}");
+    world_measured(w, "disk", "2f", "'lx02':{'write MB/s':3}");
     for (size_t i = 0; i < w->n; i++) {
         struct cluster *c = world_reload(w, "lx[01-06] CPUs=2", i, i % 2);
         assert_true(cluster_digest(c) == cluster_digest(w->c));

@@ -16,13 +16,6 @@ static const char *known(struct world *w, const char *nodes, const char *set)
     return world_tell(w, COMMAND_MACHINE, nodes, quoted(set), NULL);
 }
 
-static const char *transition(struct world *w, const char *name, const char *why)
-{
-    CLEANUP_TEXT struct text set = {0};
-    text_printf(&set, "{\"transition\":\"%s\"}", name);
-    return world_say(w, COMMAND_TRANSITION, "ann", "lx01", set.s, why);
-}
-
 static const char *window(struct world *w, const char *nodes, const char *set)
 {
     return world_tell(w, COMMAND_WINDOW, nodes, quoted(set), NULL);
@@ -51,7 +44,7 @@ static void test_damaged_records_are_refused(void **state)
     };
     struct world *w = *state;
     known(w, "lx01", "{'machines':{'lx01':{'machine':'serial AAA'}}}");
-    transition(w, "maintenance", "host retires");
+    lx01_transition(w, "maintenance", "host retires");
     window(w, "lx01", "{'by':'Slurm','why':'host retires'}");
     uint64_t before = cluster_digest(w->c);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -19,28 +19,22 @@ static const char *step(const struct world *w)
     return step_name(r ? r->step : STEP_NONE);
 }
 
-static const char *transition(struct world *w, const char *name, const char *why)
-{
-    CLEANUP_TEXT struct text set = {0};
-    text_printf(&set, "{\"transition\":\"%s\"}", name);
-    return world_say(w, COMMAND_TRANSITION, "ann", "lx01", set.s, why);
-}
-
 static void test_maintenance_is_recorded_until_it_is_over(void **state)
 {
     struct world *w = *state;
     w->at = 4000;
-    assert_non_null(
-        strstr(transition(w, "maintenance", "new power supply"), "lx01: maintenance: new power supply\n"));
+    assert_non_null(strstr(lx01_transition(w, "maintenance", "new power supply"),
+                           "lx01: maintenance: new power supply\n"));
     assert_string_equal(world_record(w, "maintenance/lx01"),
                         quoted("{'by':'ann','at':'4000','why':'new power supply'}"));
     w->at = 5000;
-    assert_string_equal(transition(w, "maintenance", "new power supply"), "nothing");
-    transition(w, "maintenance", "and a new fan");
+    assert_string_equal(lx01_transition(w, "maintenance", "new power supply"), "nothing");
+    lx01_transition(w, "maintenance", "and a new fan");
     assert_string_equal(member_maintenance(lx01(w))->why, "and a new fan");
-    assert_non_null(strstr(transition(w, "maintenance_over", "done"), "lx01: maintenance is over: done\n"));
+    assert_non_null(
+        strstr(lx01_transition(w, "maintenance_over", "done"), "lx01: maintenance is over: done\n"));
     assert_string_equal(world_record(w, "maintenance/lx01"), "none");
-    assert_string_equal(transition(w, "maintenance_over", "done"), "nothing");
+    assert_string_equal(lx01_transition(w, "maintenance_over", "done"), "nothing");
     assert_string_equal(step(w), "none"); /* what follows from it is for the watch to say */
 }
 

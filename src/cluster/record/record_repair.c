@@ -351,15 +351,6 @@ static int repair_read(const json_t *o, struct repair *out, struct err *e)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void add_text(struct text *t, const char *key, const char *value)
-{
-    text_printf(t, ",\"%s\":", key);
-    if (value)
-        text_add_json(t, value);
-    else
-        text_add(t, "null");
-}
-
 static void add_time(struct text *t, const char *key, struct wall at)
 {
     text_printf(t, ",\"%s\":\"%lld\"", key, (long long)at.ns);
@@ -369,19 +360,19 @@ static void write_attempt(const struct attempt_record *a, struct text *t)
 {
     text_add(t, "{\"remedy\":");
     text_add_json(t, a->remedy);
-    add_text(t, "fault", a->fault);
+    text_add_member(t, "fault", a->fault);
     add_time(t, "at", a->at);
     if (*a->boot)
-        add_text(t, "boot", a->boot);
+        text_add_member(t, "boot", a->boot);
     add_time(t, "ended", a->ended);
     text_printf(t, ",\"done\":%s", a->done ? "true" : "false");
-    add_text(t, "text", a->text);
+    text_add_member(t, "text", a->text);
     text_printf(t, ",\"verdict\":\"%c\"", a->verdict);
     if (a->refusal)
-        add_text(t, "code", refusal_name(a->refusal));
+        text_add_member(t, "code", refusal_name(a->refusal));
     if (*a->counted) {
-        add_text(t, "counted", a->counted);
-        add_text(t, "class", a->class);
+        text_add_member(t, "counted", a->counted);
+        text_add_member(t, "class", a->class);
     }
     text_add_char(t, '}');
 }
@@ -397,8 +388,8 @@ static void write_lists(const struct repair *r, struct text *t)
     for (size_t i = 0; i < r->n_notes; i++) {
         const struct note *n = &r->notes[i];
         text_printf(t, "%s{\"at\":\"%lld\"", i ? "," : "", (long long)n->at.ns);
-        add_text(t, "by", n->by);
-        add_text(t, "text", n->text);
+        text_add_member(t, "by", n->by);
+        text_add_member(t, "text", n->text);
         text_add_char(t, '}');
     }
     text_add(t, "]}");
@@ -422,7 +413,7 @@ static void write_answer(const struct answer *w, struct text *t)
     for (size_t i = 0; i < w->n; i++) {
         text_add(t, i ? ",{\"fault\":" : "{\"fault\":");
         text_add_json(t, w->of[i].fault);
-        add_text(t, "device", w->of[i].device);
+        text_add_member(t, "device", w->of[i].device);
         text_add_char(t, '}');
     }
     text_add(t, "]}");
@@ -434,23 +425,23 @@ char *repair_record(const struct repair *r)
     struct text t = {0};
     text_add(&t, "{\"id\":");
     text_add_json(&t, r->id);
-    add_text(&t, "step", step_name(r->step));
+    text_add_member(&t, "step", step_name(r->step));
     add_time(&t, "began", r->began);
     add_time(&t, "since", r->since);
     add_time(&t, "deadline", r->deadline);
-    add_text(&t, "boot", r->boot);
+    text_add_member(&t, "boot", r->boot);
     text_printf(&t, ",\"instance\":\"%llx\"", (unsigned long long)r->instance);
-    add_text(&t, "problem", r->problem);
-    add_text(&t, "why", r->why);
-    add_text(&t, "remedy", r->remedy);
-    add_text(&t, "operation", r->operation);
-    add_text(&t, "approval", approval_names[r->approval]);
-    add_text(&t, "approver", r->approver);
-    add_text(&t, "examined", examined_names[r->examined]);
+    text_add_member(&t, "problem", r->problem);
+    text_add_member(&t, "why", r->why);
+    text_add_member(&t, "remedy", r->remedy);
+    text_add_member(&t, "operation", r->operation);
+    text_add_member(&t, "approval", approval_names[r->approval]);
+    text_add_member(&t, "approver", r->approver);
+    text_add_member(&t, "examined", examined_names[r->examined]);
     text_printf(&t, ",\"inconclusive\":%u,\"manual\":%s", r->inconclusive, r->manual ? "true" : "false");
     if (r->came_up)
         text_add(&t, ",\"came_up\":true");
-    add_text(&t, "taken_by", r->taken_by);
+    text_add_member(&t, "taken_by", r->taken_by);
     write_answer(&r->answer, &t);
     write_ran(r, &t);
     if (r->shared)

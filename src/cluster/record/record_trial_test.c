@@ -10,23 +10,6 @@
 
 #include <cmocka.h>
 
-static void begin(struct world *w, const char *nodes, const char *claim)
-{
-    world_tell(w, COMMAND_TRIAL_BEGIN, nodes, quoted("{'check':'pair','deadline_s':600}"), claim);
-}
-
-static const char *end(struct world *w, const char *nodes, const char *claim, const char *results)
-{
-    char set[1024];
-    snprintf(set, sizeof set, "{'claim':'%s','check':'pair','why':'it ran','results':%s}", claim, results);
-    return world_tell(w, COMMAND_TRIAL_END, nodes, quoted(set), NULL);
-}
-
-static const struct trial_record *trial(const struct world *w, const char *node)
-{
-    return member_trial(cluster_find(w->c, node));
-}
-
 static void test_damaged_records_are_refused(void **state)
 {
     struct world *w = *state;
@@ -50,14 +33,14 @@ static void test_damaged_records_are_refused(void **state)
     const char *good = "{'now':{'claim':'1.1','check':'x','began':'1','deadline':'2'},"
                        "'last':{'y':{'at':'9','result':'warn'},'x':{'at':'4','result':'unknown'}}}";
     assert_int_equal(cluster_put(w->c, "trial/lx01", quoted(good), NULL), 0);
-    assert_int_equal(trial_last(trial(w, "lx01"), "x")->at.ns, 4);
+    assert_int_equal(trial_last(world_trial(w, "lx01"), "x")->at.ns, 4);
 }
 
 static void test_what_was_held_is_there_after_a_restart(void **state)
 {
     struct world *w = *state;
-    begin(w, "lx[01-02]", "7.1");
-    end(w, "lx02", "7.1", "{'lx02':'degraded'}");
+    world_trial_begin(w, "lx[01-02]", "7.1");
+    world_trial_end(w, "lx02", "7.1", "{'lx02':'degraded'}");
     struct cluster *again = world_reload(w, "lx[01-06] CPUs=2", 3, true);
     assert_int_equal(cluster_digest(again), cluster_digest(w->c));
     assert_string_equal(member_trial(cluster_find(again, "lx01"))->claim, "7.1");

@@ -67,19 +67,10 @@ static void publish_log(struct broker *b, const struct text *t)
         mqtt_publish(b->mqtt, cluster_ware_topic, t->s, t->len, false);
 }
 
-static void add_string(struct text *t, const char *key, const char *value)
-{
-    text_printf(t, "%s\"%s\":", t->len ? "," : "{", key);
-    if (value)
-        text_add_json(t, value);
-    else
-        text_add(t, "null");
-}
-
 static void add_time(struct text *t, const char *key, struct wall at)
 {
     char buf[32];
-    add_string(t, key, wall_format(at, buf));
+    text_add_member(t, key, wall_format(at, buf));
 }
 
 static enum lifecycle broker_lifecycle(const struct member *m)
@@ -99,13 +90,13 @@ static void render_state(const struct member *m, struct text *t)
     const struct repair *r = member_repair(m);
     CLEANUP_TEXT struct text claims = {0};
     member_claims(m, &claims);
-    add_string(t, "node", m->name);
-    add_string(t, "state", lifecycle_name(broker_lifecycle(m)));
-    add_string(t, "step", r ? step_name(r->step) : NULL);
-    add_string(t, "problem", r ? r->problem : NULL);
-    add_string(t, "why", r ? r->why : NULL);
-    add_string(t, "remedy", r && *r->remedy ? r->remedy : NULL);
-    add_string(t, "claims", claims.len ? claims.s : "");
+    text_add_member(t, "node", m->name);
+    text_add_member(t, "state", lifecycle_name(broker_lifecycle(m)));
+    text_add_member(t, "step", r ? step_name(r->step) : NULL);
+    text_add_member(t, "problem", r ? r->problem : NULL);
+    text_add_member(t, "why", r ? r->why : NULL);
+    text_add_member(t, "remedy", r && *r->remedy ? r->remedy : NULL);
+    text_add_member(t, "claims", claims.len ? claims.s : "");
     if (r)
         add_time(t, "since", r->since);
     add_time(t, "at", wall_now());
@@ -176,9 +167,9 @@ static void mark_all(struct broker *b)
 
 static void log_head(struct text *t, const char *event, struct wall at, const char *node)
 {
-    add_string(t, "event", event);
+    text_add_member(t, "event", event);
     add_time(t, "at", at);
-    add_string(t, "node", node);
+    text_add_member(t, "node", node);
 }
 
 struct move {
@@ -196,11 +187,11 @@ static void log_move(struct broker *b, const struct member *m, const struct move
     CLEANUP_TEXT struct text t = {0};
     const struct repair *r = member_repair(m);
     log_head(&t, "state.changed", at, m->name);
-    add_string(&t, "left", lifecycle_name(v->left));
-    add_string(&t, "entered", lifecycle_name(v->entered));
-    add_string(&t, "left_step", step_or_null(v->left_step));
-    add_string(&t, "entered_step", step_or_null(v->entered_step));
-    add_string(&t, "why", r ? r->why : "");
+    text_add_member(&t, "left", lifecycle_name(v->left));
+    text_add_member(&t, "entered", lifecycle_name(v->entered));
+    text_add_member(&t, "left_step", step_or_null(v->left_step));
+    text_add_member(&t, "entered_step", step_or_null(v->entered_step));
+    text_add_member(&t, "why", r ? r->why : "");
     text_add_char(&t, '}');
     publish_log(b, &t);
 }
@@ -220,8 +211,8 @@ static void log_suggested(struct broker *b, const struct member *m, struct wall 
                     k->candidates[i].expected);
     }
     text_add_char(&t, ']');
-    add_string(&t, "chosen", k->chosen ? k->chosen->name : NULL);
-    add_string(&t, "why", k->why);
+    text_add_member(&t, "chosen", k->chosen ? k->chosen->name : NULL);
+    text_add_member(&t, "why", k->why);
     text_add_char(&t, '}');
     publish_log(b, &t);
 }
@@ -231,8 +222,8 @@ static void log_selected(struct broker *b, const struct member *m, struct wall a
     CLEANUP_TEXT struct text t = {0};
     const struct repair *r = member_repair(m);
     log_head(&t, "remedy.selected", at, m->name);
-    add_string(&t, "remedy", r->remedy);
-    add_string(&t, "why", r->why);
+    text_add_member(&t, "remedy", r->remedy);
+    text_add_member(&t, "why", r->why);
     text_add_char(&t, '}');
     publish_log(b, &t);
 }
@@ -243,8 +234,8 @@ static void log_entry(struct broker *b, const struct committed *c)
     const struct store_entry *entry = c->entry;
     CLEANUP_TEXT struct text t = {0};
     log_head(&t, entry->what, entry->at, entry->nodes);
-    add_string(&t, "by", entry->actor);
-    add_string(&t, "text", entry->text);
+    text_add_member(&t, "by", entry->actor);
+    text_add_member(&t, "text", entry->text);
     text_printf(&t, ",\"revision\":%" PRIu64, c->revision);
     if (entry->fields && *entry->fields)
         text_printf(&t, ",%s", entry->fields);
@@ -320,14 +311,14 @@ static void broker_answer(struct broker *b, const struct transition_wish *w, uin
     CLEANUP_TEXT struct text t = {0}, topic = {0};
     if (!b->mqtt)
         return;
-    add_string(&t, "id", *w->id ? w->id : NULL);
-    add_string(&t, "node", w->node);
-    add_string(&t, "transition", w->transition);
+    text_add_member(&t, "id", *w->id ? w->id : NULL);
+    text_add_member(&t, "node", w->node);
+    text_add_member(&t, "transition", w->transition);
     text_printf(&t, ",\"ok\":%s", !why ? "true" : why->code == STORE_UNKNOWN ? "null" : "false");
     if (!why)
         text_printf(&t, ",\"revision\":%" PRIu64, revision);
-    add_string(&t, "error", why ? err_name(why->code) : NULL);
-    add_string(&t, "text", why ? why->msg : "");
+    text_add_member(&t, "error", why ? err_name(why->code) : NULL);
+    text_add_member(&t, "text", why ? why->msg : "");
     text_add_char(&t, '}');
     text_printf(&topic, "answers%s%s", *w->id ? "/" : "", w->id);
     broker_publish(b, topic.s, &t, false);
