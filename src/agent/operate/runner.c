@@ -185,7 +185,8 @@ static void say_end(const struct run *r, struct span deadline, struct text *out)
 }
 
 /* Runs in a process of its own that nobody waits for. While the process of an earlier operation hangs, it
- * has the lock and there is no other. */
+ * has the lock and there is no other. The runner's own lock ends before that byte: the runner may still hold
+ * it. */
 static void copy_end(const struct runner_job *job, const struct text *end)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = FILE_BYTES_MAX, .l_len = 1};
@@ -215,7 +216,7 @@ static _Noreturn void be_runner(int file, const struct runner_job *job, pid_t pa
 {
     static const int defaults[] = {SIGCHLD, SIGPIPE};
     static const int ignored[] = {SIGTERM, SIGINT, SIGHUP};
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = FILE_BYTES_MAX};
     struct run r = {.pidfd = -1, .output = -1};
     CLEANUP_TEXT struct text end = {0};
     sigset_t none;
@@ -282,7 +283,7 @@ pid_t runner_start(const char *home, const struct runner_job *job, struct err *e
 
 pid_t runner_find(const char *home, char **id)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = FILE_BYTES_MAX};
     char line[BODY_WORD_BYTES_MAX + 2] = "";
     *id = NULL;
     CLEANUP_FD int fd = open_file(home, O_RDWR, NULL);
