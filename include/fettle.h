@@ -127,7 +127,7 @@ FETTLE_API int fettle_partition_list(struct fettle *f, struct fettle_answer **ou
 /* The controller's own health and the cluster in numbers. */
 FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* {entries: [{at, what, actor, nodes, text, revision, about?, claims?, incidents?, repairs?, operations?,
- * from?, to?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first, `limit`
+ * from?, to?, event?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first, `limit`
  * entries (1 to 1000; 0 leaves it to the controller). The text is a sentence for people; the other members
  * say the same for programs (doc/openapi.yaml, Event). */
 FETTLE_API int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,

@@ -143,6 +143,7 @@ static void read_isolation(const json_t *o, struct isolation *out)
     out->why = text(o, "why");
     WORD(o, "problem", out->problem);
     out->deadline_s = number(o, "deadline_s");
+    out->event = get(o, "event") ? step_event_find(word(o, "event")) : STEP_EVENT_FATAL;
     out->surge = (unsigned)number(o, "surge");
 }
 
@@ -194,11 +195,25 @@ static void read_attempt(const json_t *o, struct attempt_news *out)
     out->refusal = refusal_find(word(o, "code"));
 }
 
+/* Without a member "event": the first one that leads the watch from one step to the other. */
+static enum step_event event_of(const json_t *o, enum step from, enum step to)
+{
+    size_t n;
+    const struct step_move *moves = step_moves(&n);
+    if (get(o, "event"))
+        return step_event_find(word(o, "event"));
+    for (size_t i = 0; i < n; i++)
+        if (moves[i].from == from && moves[i].to == to && !step_event_is_persons(moves[i].event))
+            return moves[i].event;
+    return STEP_EVENT_NONE;
+}
+
 static void read_repair(const json_t *o, struct repair_command *out)
 {
     WORD(o, "id", out->id);
     out->from = step_of(o, "from");
     out->to = step_of(o, "to");
+    out->event = event_of(o, out->from, out->to);
     out->why = clause(o, "why");
     WORD(o, "problem", out->problem);
     WORD(o, "boot", out->boot);
@@ -252,6 +267,7 @@ static void read_transition(const json_t *o, struct transition_command *out)
         fail_msg("%s", e.msg);
     out->deadline_s = number(o, "deadline_s");
     out->answers = flag(o, "answers");
+    out->yields = flag(o, "yields");
 }
 
 static void read_override(const json_t *o, struct override_command *out)

@@ -282,9 +282,9 @@ static int check_move(const struct repair_command *v, struct err *e)
         rc = check_machine(v, e);
     if (rc < 0)
         return rc;
-    if (!step_may_alone(v->from, v->to))
-        return err_set(e, -EINVAL, "a repair does not go from %s to %s by itself", step_name(v->from),
-                       step_name(v->to));
+    if (step_event_is_persons(v->event) || !step_may_by(v->from, v->event, v->to))
+        return err_set(e, -EINVAL, "event \"%s\" leads no repair from %s to %s by itself",
+                       step_event_name(v->event), step_name(v->from), step_name(v->to));
     if ((v->to == STEP_REMEDY || v->to == STEP_TEND) && *v->remedy == '\0')
         return err_set(e, -EINVAL, "no remedy is named");
     return 0;
@@ -433,7 +433,7 @@ static void note_move(const struct member *m, const struct repair *is, const str
                       struct decision *d)
 {
     struct entry_fields *f = &d->fields;
-    entry_fields_move(f, v->from, v->to);
+    entry_fields_move(f, v->from, v->event, v->to);
     memcpy(f->remedy, v->remedy, sizeof v->remedy);
     f->cost = v->cost;
     f->outcome = move_outcome(m, is, v);

@@ -44,10 +44,12 @@ void entry_fields_add(struct entry_fields *f, enum entry_id of, const char *id)
     text_add(ids, id);
 }
 
-void entry_fields_move(struct entry_fields *f, enum step from, enum step to)
+void entry_fields_move(struct entry_fields *f, enum step from, enum step_event event, enum step to)
 {
+    assert(step_may_by(from, event, to));
     f->moves = true;
     f->from = from;
+    f->event = event;
     f->to = to;
 }
 
@@ -93,6 +95,8 @@ void entry_fields_write(const struct entry_fields *f, struct text *out)
     if (f->moves) {
         write_word("from", step_name(f->from), out);
         write_word("to", step_name(f->to), out);
+        if (f->event)
+            write_word("event", step_event_name(f->event), out);
     }
     if (*f->remedy)
         write_word("remedy", f->remedy, out);
@@ -148,6 +152,15 @@ static int read_outcome(const json_t *o, struct entry_fields *f, struct err *e)
     return 0;
 }
 
+static int read_event(const json_t *o, struct entry_fields *f, struct err *e)
+{
+    const char *event = "";
+    if (json_take_string(o, "event", &event, e) == -EINVAL)
+        return -EINVAL;
+    f->event = step_event_find(event);
+    return 0;
+}
+
 static int read_cost(const json_t *o, struct entry_fields *f, struct err *e)
 {
     uint64_t cost = 0;
@@ -163,7 +176,8 @@ static int read_object(const json_t *o, struct entry_fields *f, struct err *e)
         if (read_ids(o, (enum entry_id)i, f, e) < 0)
             return -EINVAL;
     f->moves = json_object_get(o, "from") || json_object_get(o, "to");
-    if (f->moves && (read_step(o, "from", &f->from, e) < 0 || read_step(o, "to", &f->to, e) < 0))
+    if (f->moves && (read_step(o, "from", &f->from, e) < 0 || read_step(o, "to", &f->to, e) < 0 ||
+                     read_event(o, f, e) < 0))
         return -EINVAL;
     return read_remedy(o, f, e) < 0 || read_outcome(o, f, e) < 0 || read_cost(o, f, e) < 0 ? -EINVAL : 0;
 }

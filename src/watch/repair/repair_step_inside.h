@@ -11,7 +11,9 @@
  * repair_provision.c. repair.c decides which step has its turn.
  */
 
-/* The content of a REPAIR command that does not follow from the node. */
+/* The content of a REPAIR command that does not follow from the node. The event that leads to the move stands
+ * apart, so that no move is made without one. The decision holds it against the table (node/step_move.tbl).
+ */
 struct move {
     enum step to;
     const char *why, *problem;
@@ -37,9 +39,9 @@ struct turn {
     bool late; /* the step's deadline is over */
 };
 
-/* Proposes the step, for this reason; always true. The functions below that return bool return true when they
- * proposed something. */
-bool turn_to_step(const struct turn *t, struct move v, enum step to, const char *why);
+/* Proposes the step, because of this event and for this reason; always true. The functions below that return
+ * bool return true when they proposed something. */
+bool turn_to_step(const struct turn *t, enum step_event event, struct move v, enum step to, const char *why);
 /* The attempt that has not ended; NULL without. */
 const struct attempt_record *attempt_under_way(const struct repair *r);
 /* The remedy of the step; NULL when it is not configured any more. */
@@ -54,13 +56,14 @@ bool turn_has_extensive(const struct turn *t);
 /* Why the repair ends early, in words; NULL: it goes on. */
 const char *turn_given_up(const struct turn *t);
 /* Goes on to the remedy, or to a person when the remedy is a dry run. */
-bool turn_to_remedy(const struct turn *t, struct move v, const struct remedy *remedy, const char *why);
+bool turn_to_remedy(const struct turn *t, enum step_event event, struct move v, const struct remedy *remedy,
+                    const char *why);
 /* Goes on to the remedy that is chosen for all open faults. */
-bool turn_by_choice(const struct turn *t, struct move v);
+bool turn_by_choice(const struct turn *t, enum step_event event, struct move v);
 /* No fault is open: goes on with the way back into service. */
-bool turn_on_the_way(const struct turn *t, struct move v, const char *why);
+bool turn_on_the_way(const struct turn *t, enum step_event event, struct move v, const char *why);
 /* Goes on to what a maintenance event asks for, or to a person when no remedy does it. */
-bool turn_by_maintenance(const struct turn *t, struct move v);
+bool turn_by_maintenance(const struct turn *t, enum step_event event, struct move v);
 /* Adds what the node's provider wants, in words. */
 void maintenance_say(const struct turn *t, struct text *why);
 /* A remedy that disturbs nobody need not wait for work, and neither need a remedy without needs on a lost
