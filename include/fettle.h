@@ -127,9 +127,9 @@ FETTLE_API int fettle_partition_list(struct fettle *f, struct fettle_answer **ou
 /* The controller's own health and the cluster in numbers. */
 FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* {entries: [{at, what, actor, nodes, text, revision, about?, claims?, incidents?, repairs?, operations?,
- * from?, to?, event?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first, `limit`
- * entries (1 to 1000; 0 leaves it to the controller). The text is a sentence for people; the other members
- * say the same for programs (doc/openapi.yaml, Event). */
+ * from?, to?, event?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first,
+ * `limit` entries (1 to 1000; 0 leaves it to the controller). The text is a sentence for people; the other
+ * members say the same for programs (doc/openapi.yaml, Event). */
 FETTLE_API int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
                               struct fettle_error *e);
 
@@ -241,6 +241,8 @@ FETTLE_API int fettle_repair_refuse(struct fettle *f, const char *nodes, const c
  */
 FETTLE_API int fettle_repair_numbers(struct fettle *f, unsigned hours, struct fettle_answer **out,
                                      struct fettle_error *e);
+/* {repairs: [{node, next, repair}]}: nodes with a repair that goes on. */
+FETTLE_API int fettle_repair_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* {queue: [{node, suggested, open, repair, ...}]}: nodes that wait for a person. */
 FETTLE_API int fettle_queue_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* A finding that is open on a node. */

@@ -66,7 +66,7 @@ int call_health_show(struct call *c, struct text *t, struct err *e)
     text_add(t, ",\"trials\":[");
     render_trials(m, NULL, &(const char *){""}, t);
     text_add(t, "],\"repair\":");
-    render_repair(m, t);
+    render_repair(m, true, t);
     text_add_char(t, '}');
     return 0;
 }

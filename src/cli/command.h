@@ -145,7 +145,7 @@ command_fn node_list, node_show, node_claims, node_drain, node_undrain, node_dow
     baseline_revert, rollout_start, rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features,
     slurm_constraint, check_list, check_show, check_explain, check_run, check_trials, incident_list,
     remedy_list, remedy_explain, repair_show, repair_move, repair_numbers, repair_approve, repair_refuse,
-    queue_take, queue_note, queue_resolve, queue_retire, queue_list, override_list, override_set,
+    queue_take, queue_note, queue_resolve, queue_retire, queue_list, repair_list, override_list, override_set,
     override_end, brake_stop, brake_release, brake_list, power_nodes;
 
 command_fn node_forget, import_slurm_files, import_nhc_file;

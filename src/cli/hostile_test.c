@@ -46,7 +46,9 @@
     "\"began\":\"T\","                                                                                     \
     "\"since\":\"2026-11-20T00:00:00Z\",\"attempts\":[{\"at\":\"U\",\"remedy\":\"reset\",\"fault\":\"f\"," \
     "\"done\":"                                                                                            \
-    "true,\"verdict\":\"failed\"}],\"notes\":[{\"at\":\"T\",\"by\":\"a\",\"text\":\"t\"}]}"
+    "true,\"verdict\":\"failed\"}],\"notes\":[{\"at\":\"T\",\"by\":\"a\",\"text\":\"t\"}],\"moves\":[{"    \
+    "\"event\":\"e\",\"by\":\"person\",\"when\":\"w\",\"guard\":\"g\","                                    \
+    "\"to\":\"none\"}]}"
 #define OPEN                                                                                              \
     "[{\"node\":\"n1\",\"severity\":\"fatal\",\"group\":\"gpu "                                           \
     "0\",\"since\":\"2026-11-20T00:00:00Z\",\"closed\":"                                                  \
@@ -132,6 +134,7 @@ static const char *const calls[][2] = {
     {"remedy explain n1",
      "{\"node\":\"n1\",\"open\":" OPEN ",\"chosen\":\"r\",\"why\":\"w\",\"candidates\":[{"
      "\"remedy\":\"r\",\"chance_ppm\":5,\"own\":1500,\"tried\":2}],\"repair\":" REPAIR "}"},
+    {"repair list", "{\"repairs\":[{\"node\":\"n1\",\"next\":[\"queue\"],\"repair\":" REPAIR "}]}"},
     {"repair show n1", "{\"repair\":" REPAIR "}"},
     {"repair show n1 -o all", "{\"repair\":" REPAIR "}"},
     {"repair move retire n1 -r x", CHANGED},

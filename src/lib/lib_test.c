@@ -85,7 +85,7 @@ static void calls_become_requests(void **state)
 static void calls_about_health_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    enum { CALLS = 26 };
+    enum { CALLS = 27 };
     struct stub_answer answers[CALLS];
     for (size_t i = 0; i < CALLS; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
@@ -108,6 +108,7 @@ static void calls_about_health_become_requests(void **state)
     assert_int_equal(fettle_repair_refuse(s.f, "lx1", "reboot", "no", next++, &s.e), 0);
     assert_int_equal(fettle_repair_numbers(s.f, 0, next++, &s.e), 0);
     assert_int_equal(fettle_repair_numbers(s.f, 48, next++, &s.e), 0);
+    assert_int_equal(fettle_repair_list(s.f, next++, &s.e), 0);
     assert_int_equal(fettle_queue_list(s.f, next++, &s.e), 0);
     const struct fettle_finding findings[] = {{"xid.79", "gpu 0000:9b:00"}, {"scratch", NULL}};
     assert_int_equal(fettle_queue_resolve(s.f, "lx1", findings, 2, "a cable", next++, &s.e), 0);
@@ -144,6 +145,7 @@ static void calls_about_health_become_requests(void **state)
          "{\"nodes\":\"lx1\",\"remedy\":\"reboot\",\"reason\":\"no\"}"},
         {"GET /v1/repairs/numbers HTTP/1.1\r\n", ""},
         {"GET /v1/repairs/numbers?hours=48 HTTP/1.1\r\n", ""},
+        {"GET /v1/repairs HTTP/1.1\r\n", ""},
         {"GET /v1/queue HTTP/1.1\r\n", ""},
         {"POST /v1/queue/resolve HTTP/1.1\r\n",
          "{\"nodes\":\"lx1\",\"findings\":[{\"fault\":\"xid.79\",\"device\":\"gpu 0000:9b:00\"},"
