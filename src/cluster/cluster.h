@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "cluster/command/command.h"
 #include "cluster/decision/decision.h"
+#include "cluster/effect/told.h"
+#include "cluster/record/recorded.h"
 #include "cluster/state/certificate.h"
 #include "cluster/state/lookup.h"
 #include "cluster/state/revision.h"

@@ -129,14 +129,6 @@ static bool decide_conform_applies(const struct cluster *c, const struct command
     return b && b->version == found->version && fingerprint_equal(&b->listing->id, &found->expected);
 }
 
-bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum severity severity)
-{
-    if (cluster_excepts(c, m))
-        return false;
-    const struct node_class *k = member_class(c, m);
-    return m->spec.sensitive || k->exclude || (k->reboot && severity >= SEVERITY_MAJOR);
-}
-
 /* The member's drift after the finding; class and named are borrowed. */
 static struct drift drift_after(const struct command *cmd, const struct drift *found, const struct member *m,
                                 const char *boot)
@@ -406,11 +398,6 @@ int decide_overdue(const struct cluster *c, const struct command *cmd, size_t fr
 }
 
 /* --- a person approves ------------------------------------------------------------------------ */
-
-bool cluster_is_unjudged(const struct cluster *c, const struct member *m)
-{
-    return !m->listed || !cluster_baseline(c, member_class(c, m)->name);
-}
 
 static int check_remedied(const struct cluster *c, const struct command *cmd, const struct named *nodes,
                           struct err *e)

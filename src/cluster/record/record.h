@@ -3,6 +3,7 @@
 #define FETTLE_CLUSTER_RECORD_H
 
 #include "cluster/decision/decision.h"
+#include "cluster/record/recorded.h"
 #include "cluster/state/state.h"
 
 /*

@@ -3,8 +3,10 @@
 #define FETTLE_CLUSTER_STATE_H
 
 #include "base/table.h"
+#include "cluster/state/baseline.h"
 #include "cluster/state/budget.h"
 #include "cluster/state/certificate.h"
+#include "cluster/state/floor.h"
 #include "cluster/state/lookup.h"
 #include "cluster/state/revision.h"
 
