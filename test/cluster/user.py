@@ -43,7 +43,7 @@ def test_a_power_script_is_run_by_root_and_by_name(world):
     check(status != 0 and 'n3' in out + err, f'a node without a BMC: {out}{err}')
 
 
-def test_what_its_caller_does_not_wait_for_is_killed(world):
+def test_a_program_for_which_its_caller_does_not_wait_is_killed(world):
     c = powered(world)
     person = world.start('person', [program('fettle'), 'power', 'off', 'n1', '--force', '--reason', 'a test'],
                          env={'FETTLE_CONTROLLER': c.socket})
@@ -109,7 +109,7 @@ def missing(c, state=None, **env):
     return said
 
 
-def test_what_the_user_lacks_is_said(world):
+def test_a_right_that_the_user_lacks_is_said(world):
     c = powered(world, start=False)
     exec_at = {'FETTLE_EXEC': c.exec.path}
     equal(missing(c, **exec_at), '', 'what is missing before there is a state')
@@ -204,7 +204,7 @@ def refused(c, packet, why, files=2):
     contains(c.exec.log(), why, 'its log')
 
 
-def test_what_it_refuses(world):
+def test_requests_that_it_refuses(world):
     c = powered(world)
     refused(c, words('shell', 'id'), 'there is no action "shell"')
     refused(c, words('power', 'status', '../n1'), '"../n1" is not the name of a node')
