@@ -114,7 +114,8 @@ static void write_repair(struct call *c, const struct fettle_value *r)
         text_printf(&line, "%s %s: %s", report_text(i, "at"), report_text(i, "by"), report_text(i, "text"));
         report_line(out, "Note", line.s);
     }
-    REPORT_EACH(i, fettle_value_find(r, "moves"))
+    bool goes_on = strcmp(report_text(r, "step"), "none") != 0; /* else the moves would begin another one */
+    REPORT_EACH(i, goes_on ? fettle_value_find(r, "moves") : NULL)
     {
         write_move(i, out);
     }

@@ -105,6 +105,12 @@ static void a_repair_is_told_with_what_was_tried_and_noted(void **state)
                                "Note            T ann: ordered\n"
                                "May go to       provision: it is heard, and nobody has it\n"
                                "May go to       in service: a person commands retire\n");
+    r = run_with(
+        "repair show n1", 200,
+        "{\"repair\":{\"step\":\"none\",\"moves\":[{\"by\":\"fettle\",\"when\":\"a finding is fatal\","
+        "\"to\":\"isolate\"}]}}",
+        sent);
+    assert_string_equal(r.out, "Step            none\n");
     static const char two[] =
         "{\"repair\":{\"step\":\"queue\",\"attempts\":[{\"at\":\"T\",\"remedy\":\"reboot\",\"fault\":"
         "\"xid.79\",\"done\":true,\"text\":\"\",\"verdict\":\"failed\"},{\"at\":\"U\",\"remedy\":"
