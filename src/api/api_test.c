@@ -82,6 +82,9 @@ static void test_changes(void **state)
         {"/v1/tokens/end", "{\"id\":\"0123456789abcdef\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"bad\"}"},
+        {"/v1/nodes/set", "{\"nodes\":\"lx01\",\"set\":{\"Partition\":\"debug,batch\"}}"},
+        {"/v1/nodes/set", "{\"nodes\":\"lx01\",\"set\":{\"Partition\":\"nowhere\"}}"},
+        {"/v1/nodes/set", "{\"nodes\":\"lx01\",\"set\":{\"Partition\":null}}"},
     };
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
