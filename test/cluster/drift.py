@@ -147,4 +147,4 @@ def test_drift_that_comes_and_goes_is_not_taken_as_gone(world):
     equal((len(entries(c, 'conform.drift')), len(entries(c, 'conform.restored'))), (3, 2), 'entries of its turns')
 
 
-main()
+main(at_once=3)

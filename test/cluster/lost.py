@@ -305,4 +305,4 @@ def test_what_bmcs_tell_by_redfish(world):
     wait('it is asked, and the controller ends meanwhile', lambda: bmcs['n2'].requests > asked)
 
 
-main()
+main(at_once=3)

@@ -262,4 +262,4 @@ def test_what_is_hours_old_takes_no_node_out(world):
     link.close()
 
 
-main()
+main(at_once=3)

@@ -268,4 +268,4 @@ def test_the_root_disk_hangs(world):
     disk.end()
 
 
-main()
+main(at_once=3)
