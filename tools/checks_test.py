@@ -274,6 +274,15 @@ class Checks(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("tools/analyzer.txt: one_make possible-null-dereference is not found any more", said)
 
+    @unittest.skipUnless(shutil.which("gcc-12"), "there is no gcc 12 here")
+    def test_warnings(self):
+        body = "#include <stdio.h>\n\nvoid one(char s[4], int i);\nvoid one(char s[4], int i)\n{\n    snprintf(s, 4, \"%05d\", i);\n}\n"
+        self.assertEqual(self.check_compiled("check-warnings", "int one(int i);\nint one(int i)\n{\n    return i;\n}\n"), (0, "1 files: no faults\n"))
+        status, said = self.check_compiled("check-warnings", body)
+        self.assertEqual(status, 1)
+        self.assertIn("src/base/a.c:7: ", said)
+        self.assertIn("[-Wformat-truncation=]", said)
+
     def test_format_is_skipped_with_words(self):
         run = subprocess.run([sys.executable, "-B", TOOLS / "check-format", self.tree.root], env={"PATH": ""},
                              capture_output=True, text=True, check=False)
