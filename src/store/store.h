@@ -25,7 +25,8 @@
  */
 
 enum {
-    STORE_OPS_MAX = 128,             /* puts and deletes in one batch */
+    STORE_OPS_MAX =
+        126, /* puts and deletes in one batch: etcd takes 128, two of which are the engine's own */
     STORE_BATCH_BYTES_MAX = 1 << 20, /* all keys, values and entries of one batch */
     STORE_ENTRIES_MAX = 128
 };

@@ -57,7 +57,12 @@ int etcd_check(const struct etcd_options *o, struct err *e);
  *   store_tidy also compacts etcd's history. Call it on the leader alone. */
 int etcd_open(const struct etcd_options *o, struct store **out, struct err *e);
 
+/* Says on which revision the next commit rests: the newest that follow.h told. A controller calls it when it
+ * has become the leader, before its first commit. -EAGAIN: etcd has a newer one, which is to be followed
+ * first; or as in etcd_open. -EILSEQ: etcd has lost that revision. */
+int etcd_take_up(struct store *s, uint64_t revision, struct err *e);
+
 /* The id of the cluster whose state this is; belongs to the store. `s` is from etcd_open. */
-const char *etcd_cluster(const struct store *s);
+const char *etcd_cluster(struct store *s);
 
 #endif
