@@ -110,6 +110,7 @@ static int transaction_end(struct commits *c, commits_fn *fn, void *arg, bool *o
         r = foreign(c, c->open.mark[0] ? LAYOUT_JOURNAL : LAYOUT_RECORD, e);
     if (!r && moves) {
         c->revision++;
+        c->made_at = c->open.at;
         memcpy(c->mark, c->open.mark, sizeof c->mark);
         *on = fn(arg, STEAL(c->open.change));
     }

@@ -17,7 +17,8 @@
 struct commits {
     uint64_t revision;            /* the last commit that was told */
     char mark[LAYOUT_MARK_BYTES]; /* its mark; "" before the first one */
-    bool led_changed;             /* the leader key went or changed hands; the owner takes it back */
+    uint64_t made_at; /* etcd's revision in which it was made; 0: the owner does not know it yet */
+    bool led_changed; /* the leader key went or changed hands; the owner takes it back */
     char leader[LAYOUT_MARK_BYTES];
     struct text line; /* a line of the stream that has not ended yet */
     struct {          /* the transaction that is being read */

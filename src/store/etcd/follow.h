@@ -15,7 +15,7 @@
  * for the newest revision several times a lease, and only when the stream has brought that revision is the
  * follower current. A stream that does not bring it is begun anew, on another member of etcd.
  *
- * Runs on the loop. It never calls back from within a call. A callback may destroy it.
+ * Runs on the loop. It never calls back from within a call. on_end alone may destroy it.
  */
 
 struct follow;
@@ -34,6 +34,7 @@ struct follow_events {
     void (*on_leader)(void *arg);
 };
 
+/* The options were checked (etcd_check). */
 struct follow *follow_create(uv_loop_t *loop, const struct etcd_options *o, uint64_t after,
                              const struct follow_events *events);
 /* The loop must run on until its handles are closed. */

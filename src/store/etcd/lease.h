@@ -16,7 +16,8 @@
  * the same key, unchanged, for a lease and a margin. So no two act at a time, whatever their clocks say, as
  * long as they run at nearly the same speed (doc/adr/0064).
  *
- * Runs on the loop, with connections of its own. It never calls back from within a call.
+ * Runs on the loop, with connections of its own. It never calls back from within a call, and a callback does
+ * not destroy it.
  */
 
 struct lease;
@@ -48,7 +49,8 @@ struct lease_events {
     void (*on_etcd)(void *arg, const struct err *why);
 };
 
-/* Begins to watch the leader key. It takes the leadership only after lease_stand. */
+/* Begins to watch the leader key. The options were checked (etcd_check). It takes the leadership only after
+ * lease_stand. */
 struct lease *lease_create(uv_loop_t *loop, const struct etcd_options *o, const struct lease_events *events);
 /* Gives nothing back: the others wait for a lease. The loop must run on until its handles are closed. */
 void lease_destroy(struct lease *l);
