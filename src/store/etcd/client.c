@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define PAUSE span_ms(50) /* after all members were tried */
@@ -61,8 +62,13 @@ static int client_once(struct client *c, const char *call, const char *body, boo
         *sent = !definite;
         return err_wrap(e, r, "%s", c->ends.urls[c->ends.at]);
     }
-    err_set(e, c->why.code == -E2BIG ? -E2BIG : -EAGAIN, "%s", c->why.msg);
-    return err_wrap(e, c->why.code == -E2BIG ? -E2BIG : -EAGAIN, "%s", c->ends.urls[c->ends.at]);
+    int r = c->why.code == -E2BIG ? -E2BIG : -EAGAIN;
+    const char *at = c->ends.urls[c->ends.at];
+    /* With TLS 1.3 a server refuses a certificate after the handshake, and then the error names no
+     * certificate. */
+    bool tls = c->why.code == -EPROTO && strncmp(at, "https:", 6) == 0;
+    return err_set(e, r, "%s: %s%s", at, c->why.msg,
+                   tls ? " (a certificate may be missing or not accepted)" : "");
 }
 
 static void pause_a_little(void)

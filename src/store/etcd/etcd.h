@@ -41,10 +41,10 @@ int etcd_check(const struct etcd_options *o, struct err *e);
 
 /* Opens the state in etcd. Begins one, at revision 0, when etcd has none and this controller has seen none.
  * Blocks, like each call of the store; after an error nothing was begun, and it may be tried again:
- *   -EAGAIN  no member of etcd answers, or etcd has no majority
+ *   -EAGAIN  no member of etcd answers, none accepts the certificate, or etcd has no majority
  *   -EILSEQ  the state is not the one that this controller saw: etcd was restored from an older backup, has
  *            another cluster's state, or none any more; or what is there was not written by Fettle
- *   -EACCES  etcd refuses this controller's certificate
+ *   -EACCES  etcd does not let this controller read or write (its roles)
  *
  * The store that it gives differs from the embedded one in this:
  *   store_campaign waits until nobody else can lead. Controllers do not use it: they commit under the term

@@ -66,9 +66,10 @@ struct lease {
     const struct asked *last; /* the newest question, while it has no answer */
     size_t n_asked;
     struct mono answered; /* when etcd answered last */
-    uint64_t revision;    /* of etcd, in the newest answer */
+    uint64_t revision;    /* of etcd, in the newest answer, */
+    struct mono came;     /* which came then */
     uint64_t head;
-    bool failing;     /* on_etcd was told so */
+    int failing;      /* the error that on_etcd was told; 0: none */
     bool told_leader; /* on_leader was called, with this instance, or "" */
     char leader[LAYOUT_MARK_BYTES];
     lease_done_fn *resigned;
@@ -163,9 +164,10 @@ static void leader_judge(struct lease *l)
 
 static void etcd_judge(struct lease *l, const struct err *why)
 {
-    if (l->failing == (why != NULL))
+    int code = why ? why->code : 0;
+    if (l->failing == code)
         return;
-    l->failing = why != NULL;
+    l->failing = code;
     l->events.on_etcd(l->events.arg, why);
 }
 
@@ -226,18 +228,29 @@ static int answer_read(struct lease *l, const struct asked *q, const struct wire
 {
     size_t at = q->writes[a->succeeded];
     struct layout_head head = {.revision = l->head};
-    if (a->n_found != at + READS_MEMBERS + 1)
-        return err_set(e, -EPROTO, "etcd's answer does not have what was asked for");
-    int r = cluster_read(l, wire_first(a, at + READS_CLUSTER), e);
-    if (!r && wire_first(a, at + READS_HEAD))
+    int r = 0;
+    if (wire_first(a, at + READS_HEAD))
         r = layout_head_read(wire_first(a, at + READS_HEAD), &head, e);
     if (r || a->revision < l->revision) /* a newer answer has overtaken it */
         return r;
     l->revision = a->revision;
+    l->came = now;
     l->head = head.revision;
     election_read(&l->election, wire_first(a, at + READS_LEADER), now);
     members_read(l, a, &a->found[at + READS_MEMBERS], now);
     return 0;
+}
+
+/* Before anything else of it counts. */
+static int answer_check(struct lease *l, const struct asked *q, const struct wire_answer *a, struct err *e)
+{
+    size_t at = q->writes[a->succeeded];
+    int r = endpoints_same(&l->ends, a->cluster, e);
+    if (!r && a->n_found != at + READS_MEMBERS + 1)
+        r = err_set(e, -EPROTO, "etcd's answer does not have what was asked for");
+    if (!r && a->revision < l->revision && q->sent.ns > l->came.ns)
+        r = err_set(e, -EILSEQ, "etcd has gone back in its history: it was restored from an older backup");
+    return r ? r : cluster_read(l, wire_first(a, at + READS_CLUSTER), e);
 }
 
 static void answer_take(struct lease *l, const struct asked *q, const struct wire_answer *a)
@@ -264,7 +277,7 @@ static int answer_judge(struct lease *l, const struct asked *q, int status, cons
         return wire_refusal(status, body, len, &definite, e);
     int r = wire_txn_read(body, len, &a, e);
     if (!r)
-        r = endpoints_same(&l->ends, a.cluster, e);
+        r = answer_check(l, q, &a, e);
     if (!r)
         answer_take(l, q, &a);
     return r ? r : answer_read(l, q, &a, mono_boot(), e);
@@ -306,6 +319,10 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
     l->last = l->last == q ? NULL : l->last;
     int r = answer_judge(l, q, status, body, len, why, &e);
     free(q);
+    if (r == -EILSEQ) { /* this is not our state */
+        election_lost(&l->election);
+        lead_lose(l, e.msg);
+    }
     if (r) {
         answer_failed(l, &e);
     } else {

@@ -45,7 +45,9 @@ struct lease_events {
     void (*on_lost)(void *arg, const struct err *why);
     /* Who leads has changed (NULL: nobody does). Not told of every renewal. */
     void (*on_leader)(void *arg, const struct lease_leader *leader);
-    /* etcd does not answer, or has no majority (with the error), or answers again (NULL). */
+    /* NULL: etcd answers, or again. Otherwise the error: -EAGAIN it does not answer, or has no majority;
+     * -ENOSPC it takes no writes; -EILSEQ it has another state than before, or was restored from an older
+     * backup: nobody may lead there until a person has looked at it, and this controller is started anew. */
     void (*on_etcd)(void *arg, const struct err *why);
 };
 
