@@ -15,63 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-static int etcd_nothing(const struct etcd *s, struct err *e)
-{
-    if (!s->seen.cluster[0])
-        return err_set(e, -EILSEQ, "etcd has a part of a state of Fettle, and no whole one");
-    return err_set(e, -EILSEQ,
-                   "etcd has no state of Fettle any more; this controller saw revision %" PRIu64
-                   " of cluster %s; to begin anew, remove %s on each controller",
-                   s->seen.head.revision, s->seen.cluster, s->seen.path);
-}
-
-static int cluster_judge(const struct etcd *s, const struct layout_cluster *c, struct err *e)
-{
-    if (!s->seen.cluster[0] || strcmp(s->seen.cluster, c->id) == 0)
-        return 0;
-    return err_set(
-        e, -EILSEQ,
-        "etcd has the state of cluster %s; this controller belongs to %s; to let it join the other "
-        "cluster, remove %s",
-        c->id, s->seen.cluster, s->seen.path);
-}
-
-/* Reads the cluster and the head. -ENOENT: neither is there. */
-static int etcd_state(struct etcd *s, struct layout_cluster *c, struct layout_head *head, uint64_t *at,
-                      struct err *e)
-{
-    CLEANUP_TXN struct wire_txn t = {0};
-    CLEANUP_ANSWER struct wire_answer a = {0};
-    CLEANUP_TEXT struct text body = {0}, out = {0};
-    wire_get(&t.success, LAYOUT_CLUSTER, NULL);
-    wire_get(&t.success, LAYOUT_HEAD, NULL);
-    wire_txn_write(&t, &body);
-    int r = client_call(&s->client, "/v3/kv/txn", body.s, &out, e);
-    if (!r)
-        r = wire_txn_read(out.s, out.len, &a, e);
-    if (!r)
-        r = endpoints_same(&s->client.ends, a.cluster, e);
-    const struct wire_kv *cluster = wire_first(&a, 0), *there = wire_first(&a, 1);
-    if (r)
-        return r;
-    *at = a.revision;
-    if (!cluster || !there)
-        return cluster || there || s->seen.cluster[0] ? etcd_nothing(s, e) : -ENOENT;
-    r = layout_cluster_read(cluster, c, e);
-    if (!r)
-        r = cluster_judge(s, c, e);
-    return r ? r : layout_head_read(there, head, e);
-}
-
-int etcd_head(struct etcd *s, struct layout_head *head, uint64_t *at, struct err *e)
-{
-    struct layout_cluster c;
-    int r = etcd_state(s, &c, head, at, e);
-    if (r == -ENOENT || (!r && strcmp(c.id, s->cluster.id) != 0))
-        return err_set(e, -EILSEQ, "etcd does not have the state of cluster %s any more", s->cluster.id);
-    return r;
-}
-
 /* Another controller may begin it at the same time; then that one's is read. */
 static int etcd_begin(struct etcd *s, struct err *e)
 {
@@ -245,18 +188,6 @@ int etcd_take_up(struct store *store, uint64_t revision, struct err *e)
     if (!r)
         s->head = head;
     return r;
-}
-
-int etcd_usable(const struct etcd *s, struct err *e)
-{
-    return s->unsure.is ? err_set(e, -EIO, "etcd takes no commit until the outcome of the last one is known")
-                        : 0;
-}
-
-uint64_t etcd_created(const struct etcd *s, uint64_t term)
-{
-    return term > s->cluster.term_base ? term - s->cluster.term_base
-                                       : UINT64_MAX >> 1; /* no key has that one */
 }
 
 static int campaign_create(struct etcd *s, struct err *e)

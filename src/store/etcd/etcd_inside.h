@@ -8,8 +8,9 @@
 #include "store/etcd/layout.h"
 #include "store/etcd/seen.h"
 
-/* The engine on etcd, shared by its opening (etcd.c), its commits (etcd_commit.c), what became of them
- * (etcd_resolve.c), reading (etcd_read.c) and the work beside (etcd_tidy.c). */
+/* The engine on etcd, shared by its opening (etcd.c), where it stands (etcd_state.c), its commits
+ * (etcd_commit.c), what became of them (etcd_resolve.c), reading (etcd_read.c) and the work beside
+ * (etcd_tidy.c). */
 
 struct etcd {
     struct store store;
@@ -38,6 +39,10 @@ struct etcd {
         char instance[LAYOUT_MARK_BYTES];
     } own;
 };
+
+/* Reads the cluster and the head. -ENOENT: neither is there, and this controller saw none. */
+int etcd_state(struct etcd *s, struct layout_cluster *c, struct layout_head *head, uint64_t *at,
+               struct err *e);
 
 /* Reads the head as it is now; *at: etcd's revision by then. -EILSEQ when there is none, or it is another
  * cluster's. */

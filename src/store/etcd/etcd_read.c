@@ -6,21 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Records are some hundred bytes long, or 64 KiB. A page that is too long is asked for again with fewer. */
+/* Records are some hundred bytes long, or 64 KiB. */
 enum { PAGE_RECORDS = 4000, PAGE_REVISIONS = 256 };
-
-int etcd_page(struct etcd *s, const char *key, const char *end, uint64_t revision, uint64_t *limit,
-              struct wire_answer *a, struct err *e)
-{
-    CLEANUP_TEXT struct text body = {0};
-    int r;
-    do {
-        text_clear(&body);
-        wire_range_write(key, end, revision, *limit, &body);
-        r = client_range(&s->client, &body, a, e);
-    } while (r == -E2BIG && (*limit /= 4) > 0);
-    return r;
-}
 
 static int records_tell(const struct wire_answer *a, store_record_fn *fn, void *arg, struct err *e)
 {

@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What became of a commit whose answer never came. Its request may still be on its way, and etcd may take it
- * later. So the head gets a new mark first, on the same revision, under the same comparisons: then that
- * request finds another head than it compares, for ever. When the comparisons do not hold any more, they
- * never will again: the head has moved, by this commit or by another controller's, or the leader key is
- * another one.
- */
+/* The commits behind one whose outcome is not known, that one included when it is there. */
 #include "store/etcd/commits.h"
 #include "store/etcd/etcd_inside.h"
-
-#include "base/digest.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-int etcd_fence(struct etcd *s, struct err *e)
-{
-    CLEANUP_TXN struct wire_txn t = {0};
-    CLEANUP_ANSWER struct wire_answer a = {0};
-    struct layout_head fence = {.revision = s->unsure.from.revision};
-    char from[LAYOUT_HEAD_BYTES], to[LAYOUT_HEAD_BYTES];
-    uint64_t at;
-    bool unknown;
-    digest_random_hex(fence.mark, (LAYOUT_MARK_BYTES - 1) / 2);
-    wire_compare_created(&t, LAYOUT_LEADER, etcd_created(s, s->unsure.term));
-    wire_compare_value(&t, LAYOUT_HEAD, layout_head_write(&s->unsure.from, from));
-    layout_head_write(&fence, to);
-    wire_put(&t.success, LAYOUT_HEAD, to, strlen(to));
-    int r = client_txn(&s->client, &t, &a, &unknown, e);
-    if (r)
-        return r; /* one that was taken all the same makes the next one's comparison fail, which is as good */
-    r = etcd_head(s, &s->head, &at, e);
-    s->unsure.is = r != 0;
-    return r;
-}
-
-void etcd_unsure_fini(struct etcd *s)
-{
-    change_destroy(s->unsure.deletes);
-    s->unsure.deletes = NULL;
-    s->unsure.is = false;
-}
 
 static bool change_has(const struct store_change *c, const char *key)
 {

@@ -20,9 +20,23 @@
 
 enum { FIRST_PORT = 20000, LAST_PORT = 31999, STARTED_MS = 60000 };
 
+/* Runs a line of the shell, and gives its exit status. */
+static int run_line(const char *line)
+{
+    int status = 0;
+    pid_t pid = fork();
+    assert(pid >= 0);
+    if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 void lab_need(void)
 {
-    if (system("command -v etcd >/dev/null 2>&1") == 0)
+    if (run_line("command -v etcd >/dev/null 2>&1 && command -v etcdctl >/dev/null 2>&1") == 0)
         return;
     fprintf(stderr, "needs etcd (Debian's etcd-server)\n");
     exit(77);
@@ -53,7 +67,7 @@ static void run_shell(const char *dir, const char *command)
 {
     CLEANUP_TEXT struct text line = {0};
     text_printf(&line, "cd %s && { %s; } >>shell.log 2>&1", dir, command);
-    int r = system(line.s);
+    int r = run_line(line.s);
     assert(r == 0);
 }
 
@@ -142,6 +156,13 @@ void lab_signal(struct lab *l, size_t i, int signal)
 {
     int r = kill(l->members[i].pid, signal);
     assert(r == 0);
+}
+
+void lab_disarm(struct lab *l)
+{
+    CLEANUP_TEXT struct text line = {0};
+    text_printf(&line, "ETCDCTL_API=3 etcdctl --endpoints 127.0.0.1:%d alarm disarm", l->members[0].client);
+    run_shell(l->dir, line.s);
 }
 
 void lab_kill(struct lab *l, size_t i)

@@ -28,7 +28,7 @@ struct lab {
     char *ca, *cert, *key, *stranger_cert, *stranger_key;
 };
 
-/* Ends the program with 77, which skips the test, when there is no etcd. */
+/* Ends the program with 77, which skips the test, when there is no etcd or no etcdctl. */
 void lab_need(void);
 
 /* Starts the members and waits until they answer. */
@@ -47,6 +47,8 @@ void lab_copy(struct lab *l, const char *from, const char *to);
 void lab_ask(struct lab *l, const char *call, const char *body, struct text *out);
 /* Puts and deletes a key of the state by hand; value NULL deletes it, and all that begin with it. */
 void lab_put(struct lab *l, const char *key, const char *value);
+/* Ends etcd's space alarm. */
+void lab_disarm(struct lab *l);
 /* Nothing is there any more. */
 void lab_wipe(struct lab *l);
 

@@ -74,7 +74,7 @@ static void controller_start(struct world *w, struct controller *c, const char *
     const struct lease_events events = {c, on_lead, on_lost, on_leader, on_etcd};
     const struct etcd_options o = lab_options(lab, w->endpoints, name);
     memset(c, 0, sizeof *c);
-    strcpy(c->leader, "?");
+    c->leader[0] = '?';
     c->lease = lease_create(&w->loop, &o, &events);
 }
 

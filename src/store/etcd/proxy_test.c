@@ -128,7 +128,7 @@ static void request_pass(struct passing *g)
 static bool request_is_whole(const struct text *in)
 {
     const char *end = strstr(in->s, "\r\n\r\n"), *length = strcasestr(in->s, "\r\nContent-Length: ");
-    size_t body = length ? (size_t)atol(length + 18) : 0;
+    size_t body = length ? strtoul(length + 18, NULL, 10) : 0;
     return end && in->len >= (size_t)(end + 4 - in->s) + body;
 }
 
