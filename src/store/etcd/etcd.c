@@ -207,7 +207,7 @@ static int campaign_create(struct etcd *s, struct err *e)
     int r = client_txn(&s->client, &t, &a, &unknown, e);
     if (!r && a.succeeded)
         s->own.created = a.revision;
-    return unknown ? 0 : r; /* the next look at the key shows it */
+    return unknown && r != -ENOSPC ? 0 : r; /* the next look at the key shows it */
 }
 
 static int campaign_remove(struct etcd *s, uint64_t modified, struct err *e)
@@ -218,7 +218,7 @@ static int campaign_remove(struct etcd *s, uint64_t modified, struct err *e)
     wire_compare_modified(&t, LAYOUT_LEADER, modified);
     wire_delete(&t.success, LAYOUT_LEADER, NULL);
     int r = client_txn(&s->client, &t, &a, &unknown, e);
-    return unknown ? 0 : r;
+    return unknown && r != -ENOSPC ? 0 : r;
 }
 
 static int campaign_read(struct etcd *s, struct election *n, struct err *e)

@@ -58,8 +58,8 @@ static int commit_refused(const struct etcd *s, uint64_t term, const struct wire
                    s->head.revision);
 }
 
-/* "No room" is either the space alarm, or too much work at a time. */
-static int commit_no_room(struct etcd *s, struct err *e)
+/* Says why etcd has no room: by its space alarm, or by too much work at a time. */
+static int no_room(struct etcd *s, struct err *e)
 {
     CLEANUP_TEXT struct text out = {0};
     bool no_space = false, corrupt;
@@ -85,6 +85,27 @@ static int commit_unknown(struct etcd *s, uint64_t term, const struct store_batc
     return err_wrap(e, STORE_UNKNOWN, "no answer to the commit of revision %" PRIu64, s->head.revision + 1);
 }
 
+static int commit_done(struct etcd *s, uint64_t term, const struct layout_head *next, uint64_t *revision)
+{
+    s->head = *next;
+    s->term = term;
+    *revision = next->revision;
+    seen_note(&s->seen, s->cluster.id, next, NULL); /* the commit is done; a memory that lags says less */
+    return 0;
+}
+
+/* The answer was that there is no room, and the commit may have been carried out all the same. Nothing of it
+ * is on its way any more, so the head says which. */
+static int commit_judge(struct etcd *s, uint64_t term, const struct store_batch *b,
+                        const struct layout_head *next, uint64_t *revision, struct err *e)
+{
+    struct layout_head head;
+    uint64_t at;
+    if (etcd_head(s, &head, &at, e) < 0 || head.revision > next->revision)
+        return commit_unknown(s, term, b, next, e);
+    return strcmp(head.mark, next->mark) == 0 ? commit_done(s, term, next, revision) : no_room(s, e);
+}
+
 int etcd_commit(struct store *store, uint64_t term, const struct store_batch *b, uint64_t *revision,
                 struct err *e)
 {
@@ -99,15 +120,11 @@ int etcd_commit(struct store *store, uint64_t term, const struct store_batch *b,
     digest_random_hex(next.mark, (LAYOUT_MARK_BYTES - 1) / 2);
     commit_write(s, term, b, &next, &t);
     r = client_txn(&s->client, &t, &a, &unknown, e);
+    if (r == -ENOSPC)
+        return commit_judge(s, term, b, &next, revision, e);
     if (unknown)
         return commit_unknown(s, term, b, &next, e);
     if (r)
-        return r == -ENOSPC ? commit_no_room(s, e) : r;
-    if (!a.succeeded)
-        return commit_refused(s, term, &a, e);
-    s->head = next;
-    s->term = term;
-    *revision = next.revision;
-    seen_note(&s->seen, s->cluster.id, &next, NULL); /* the commit is done; a mark that lags says less */
-    return 0;
+        return r;
+    return a.succeeded ? commit_done(s, term, &next, revision) : commit_refused(s, term, &a, e);
 }

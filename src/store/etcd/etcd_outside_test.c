@@ -30,6 +30,16 @@ static int big(struct store *s, uint64_t term, struct err *e)
     return store_commit(s, term, &b, &revision, e);
 }
 
+/* Whatever else a busy machine makes of a try, none succeeds, and in the end one says why. */
+static void assert_refused(const struct etcd_options *o)
+{
+    struct store *s = NULL;
+    struct err e = {0};
+    for (int i = 0; i < 30 && !strstr(e.msg, "certificate"); i++)
+        assert_int_equal(etcd_open(o, &s, &e), -EAGAIN);
+    assert_says(&e, -EAGAIN, "certificate");
+}
+
 static void test_only_holders_of_a_certificate_are_heard(void **state)
 {
     struct lab *lab = lab_create(3, true, NULL);
@@ -45,32 +55,17 @@ static void test_only_holders_of_a_certificate_are_heard(void **state)
     for (int i = 0; i < 20; i++) /* more than a socket takes at once */
         assert_int_equal(big(s, term, &e), 0);
     store_close(s);
-    o.answered_ms = 300;
+    o.answered_ms = 1000;
     o.cert = lab->stranger_cert;
     o.key = lab->stranger_key;
-    assert_int_equal(etcd_open(&o, &s, &e), -EAGAIN);
-    assert_says(&e, -EAGAIN, "(a certificate may be missing or not accepted)");
+    assert_refused(&o);
     o.cert = o.key = NULL;
-    assert_int_equal(etcd_open(&o, &s, &e), -EAGAIN);
-    assert_says(&e, -EAGAIN, "(a certificate may be missing or not accepted)");
+    assert_refused(&o);
     o = lab_options(lab, endpoints, "a");
     o.ca = NULL; /* not an authority of the system */
-    o.answered_ms = 300;
-    assert_int_equal(etcd_open(&o, &s, &e), -EAGAIN);
-    assert_says(&e, -EAGAIN, "certificate");
+    o.answered_ms = 1000;
+    assert_refused(&o);
     lab_destroy(lab);
-}
-
-static void make_room(struct lab *lab)
-{
-    CLEANUP_TEXT struct text out = {0}, body = {0};
-    lab_ask(lab, "/v3/kv/range", "{\"key\":\"YQ==\"}", &out);
-    const char *revision = strstr(out.s, "\"revision\":\"") + 12;
-    text_printf(&body, "{\"revision\":\"%.*s\",\"physical\":true}", (int)strspn(revision, "0123456789"),
-                revision);
-    lab_ask(lab, "/v3/kv/compaction", body.s, &out);
-    lab_ask(lab, "/v3/maintenance/defragment", "{}", &out);
-    lab_disarm(lab);
 }
 
 struct asked {
@@ -111,6 +106,18 @@ static struct etcd_health health_when(const struct etcd_options *o, bool has_maj
     return h;
 }
 
+static int on_record(void *arg, const char *key, const char *value, struct err *e)
+{
+    return 0;
+}
+
+static uint64_t loaded(struct store *s)
+{
+    uint64_t revision = 0;
+    assert_int_equal(store_load(s, on_record, NULL, &revision, NULL), 0);
+    return revision;
+}
+
 static void test_no_space_is_said_and_ends(void **state)
 {
     struct lab *lab = lab_create(1, false, "8000000");
@@ -123,14 +130,18 @@ static void test_no_space_is_said_and_ends(void **state)
     assert_int_equal(etcd_open(&o, &s, &e), 0);
     assert_int_equal(store_campaign(s, &term, &e), 0);
     assert_false(health(&o).no_space);
-    for (int i = 0; i < 100 && !r; i++)
+    int n = 0;
+    while (!r && n < 100) {
         r = big(s, term, &e);
+        n += r == 0;
+    }
     assert_int_equal(r, -ENOSPC);
+    assert_int_equal(loaded(s), n); /* what was refused is not there, and what is there was not refused */
     assert_says(&e, -ENOSPC, "space alarm");
     assert_int_equal(big(s, term, &e), -ENOSPC);
     assert_int_equal(store_check(s, &e), 0);
     assert_true(health(&o).no_space);
-    make_room(lab);
+    lab_make_room(lab);
     assert_int_equal(big(s, term, &e), 0);
     assert_false(health(&o).no_space);
     store_close(s);

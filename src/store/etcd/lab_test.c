@@ -158,13 +158,6 @@ void lab_signal(struct lab *l, size_t i, int signal)
     assert(r == 0);
 }
 
-void lab_disarm(struct lab *l)
-{
-    CLEANUP_TEXT struct text line = {0};
-    text_printf(&line, "ETCDCTL_API=3 etcdctl --endpoints 127.0.0.1:%d alarm disarm", l->members[0].client);
-    run_shell(l->dir, line.s);
-}
-
 void lab_kill(struct lab *l, size_t i)
 {
     if (!l->members[i].pid)
@@ -245,6 +238,25 @@ struct lab *lab_create(size_t n, bool tls, const char *quota)
         lab_run(l, i);
     lab_wipe(l);
     return l;
+}
+
+static void lab_disarm(struct lab *l)
+{
+    CLEANUP_TEXT struct text line = {0};
+    text_printf(&line, "ETCDCTL_API=3 etcdctl --endpoints 127.0.0.1:%d alarm disarm", l->members[0].client);
+    run_shell(l->dir, line.s);
+}
+
+void lab_make_room(struct lab *lab)
+{
+    CLEANUP_TEXT struct text out = {0}, body = {0};
+    lab_ask(lab, "/v3/kv/range", "{\"key\":\"YQ==\"}", &out);
+    const char *revision = strstr(out.s, "\"revision\":\"") + 12;
+    text_printf(&body, "{\"revision\":\"%.*s\",\"physical\":true}", (int)strspn(revision, "0123456789"),
+                revision);
+    lab_ask(lab, "/v3/kv/compaction", body.s, &out);
+    lab_ask(lab, "/v3/maintenance/defragment", "{}", &out);
+    lab_disarm(lab);
 }
 
 void lab_copy(struct lab *l, const char *from, const char *to)

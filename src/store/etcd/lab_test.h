@@ -47,8 +47,8 @@ void lab_copy(struct lab *l, const char *from, const char *to);
 void lab_ask(struct lab *l, const char *call, const char *body, struct text *out);
 /* Puts and deletes a key of the state by hand; value NULL deletes it, and all that begin with it. */
 void lab_put(struct lab *l, const char *key, const char *value);
-/* Ends etcd's space alarm. */
-void lab_disarm(struct lab *l);
+/* Makes room in a database that is full, and ends the space alarm. */
+void lab_make_room(struct lab *l);
 /* Nothing is there any more. */
 void lab_wipe(struct lab *l);
 

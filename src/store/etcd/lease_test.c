@@ -2,6 +2,7 @@
 /* Controllers that take turns to lead, on real etcd of three members. */
 #include "store/etcd/lease.h"
 
+#include "store/etcd/client.h"
 #include "store/etcd/lab_test.h"
 
 #include <errno.h>
@@ -301,6 +302,41 @@ static void test_another_clusters_state_is_no_place_to_lead(void **state)
     WAIT_FOR(w, w->a.etcd == -EILSEQ && w->a.lost == 1);
 }
 
+/* Puts until etcd's space alarm is on. */
+static void fill(void)
+{
+    CLEANUP_FREE char *value = mem_alloc(500001), *endpoints = lab_endpoints(lab);
+    const struct etcd_options o = lab_options(lab, endpoints, "fills");
+    CLEANUP_TXN struct wire_txn t = {0};
+    struct client c;
+    struct err e = {0};
+    bool unknown;
+    int r = 0;
+    memset(value, 'v', 500000);
+    wire_put(&t.success, "other", value, 500000);
+    assert_int_equal(client_init(&c, &o, &e), 0);
+    for (int i = 0; i < 100 && !r; i++) {
+        CLEANUP_ANSWER struct wire_answer a = {0};
+        r = client_txn(&c, &t, &a, &unknown, &e);
+    }
+    client_fini(&c);
+    assert_int_equal(r, -ENOSPC);
+}
+
+/* Nothing is renewed then; who leads is still read. */
+static void test_without_space_nobody_leads(void **state)
+{
+    struct world *w = *state;
+    a_leads(w);
+    controller_start(w, &w->b, "b");
+    WAIT_FOR(w, strcmp(w->b.leader, "a") == 0);
+    fill();
+    WAIT_FOR(w, w->a.lost == 1 && w->a.etcd == -ENOSPC && w->b.etcd == -ENOSPC);
+    assert_string_equal(w->b.leader, "a");
+    lab_make_room(lab);
+    WAIT_FOR(w, w->a.term && !w->a.etcd && !w->b.etcd);
+}
+
 static void test_an_etcd_that_went_back_is_no_place_to_lead(void **state)
 {
     struct world *w = *state;
@@ -333,9 +369,13 @@ int main(void)
         TEST(test_another_clusters_state_is_no_place_to_lead),
         TEST(test_an_etcd_that_went_back_is_no_place_to_lead),
     };
+    const struct CMUnitTest small[] = {TEST(test_without_space_nobody_leads)};
     lab_need();
     lab = lab_create(3, false, NULL);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    lab_destroy(lab);
+    lab = lab_create(1, false, "8000000");
+    failed += cmocka_run_group_tests(small, NULL, NULL);
     lab_destroy(lab);
     return failed;
 }

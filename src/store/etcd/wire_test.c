@@ -167,7 +167,7 @@ static void test_refusals(void **state)
         int code;
         bool definite;
     } cases[] = {{"{\"error\":\"x\",\"message\":\"etcdserver: mvcc: database space exceeded\",\"code\":8}",
-                  -ENOSPC, true},
+                  -ENOSPC, false},
                  {"{\"message\":\"etcdserver: request is too large\",\"code\":3}", -EINVAL, true},
                  {"{\"message\":\"etcdserver: permission denied\",\"code\":7}", -EACCES, true},
                  {"{\"message\":\"required revision has been compacted\",\"code\":11}", -ERANGE, true},
