@@ -56,6 +56,12 @@ static struct span wait_of(const struct election *n)
     return (struct span){lease.ns + lease.ns / 4};
 }
 
+struct span election_due(const struct election *n, struct mono now)
+{
+    assert(n->seen.created && !n->created && "another's key was read");
+    return (struct span){wait_of(n).ns - mono_sub(now, n->seen.since).ns};
+}
+
 enum election_act election_next(const struct election *n, struct mono now)
 {
     if (n->created)
@@ -64,7 +70,7 @@ enum election_act election_next(const struct election *n, struct mono now)
         return ELECTION_WAIT;
     if (!n->seen.created)
         return ELECTION_CREATE;
-    return mono_sub(now, n->seen.since).ns > wait_of(n).ns ? ELECTION_REMOVE : ELECTION_WAIT;
+    return election_due(n, now).ns < 0 ? ELECTION_REMOVE : ELECTION_WAIT;
 }
 
 bool election_holds(const struct election *n, struct mono now)

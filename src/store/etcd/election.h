@@ -51,6 +51,9 @@ void election_lost(struct election *n);
 
 /* What is to be done now by a controller that is ready to lead. */
 enum election_act election_next(const struct election *n, struct mono now);
+/* How long until another's key that is read unchanged may be removed; not more than 0: now. Only while there
+ * is one. */
+struct span election_due(const struct election *n, struct mono now);
 bool election_holds(const struct election *n, struct mono now);
 
 #endif

@@ -73,6 +73,7 @@ static void test_anothers_key_is_removed_when_it_stood_still_for_long_enough(voi
     struct election n = fresh();
     election_read(&n, key(other, 5, 9, LEASE_MS), ms(100));
     election_read(&n, key(other, 5, 9, LEASE_MS), ms(1300));
+    assert_int_equal(election_due(&n, ms(1300)).ns, span_ms(50).ns);
     assert_int_equal(election_next(&n, ms(1350)), ELECTION_WAIT);
     assert_int_equal(election_next(&n, ms(1351)), ELECTION_REMOVE);
     assert_int_equal(n.seen.modified, 9);

@@ -263,7 +263,6 @@ static void answer_take(struct lease *l, const struct asked *q, const struct wir
         election_won(&l->election, q->created, q->sent);
     if (q->act == ACT_GIVE_BACK && q->created == l->election.created)
         election_lost(&l->election);
-    l->again = l->again || q->act == ACT_REMOVE;
 }
 
 static int answer_judge(struct lease *l, const struct asked *q, int status, const char *body, size_t len,
@@ -299,6 +298,23 @@ static void answer_failed(struct lease *l, const struct err *why)
         etcd_judge(l, why);
 }
 
+/* There is no leader key, and it is ours to make. */
+static bool election_is_open(const struct lease *l)
+{
+    return l->stands && l->election.was_read && !l->election.created && !l->election.seen.created;
+}
+
+/* The turn that takes another's key away does not wait for its third of the lease. */
+static void turn_when_due(struct lease *l)
+{
+    const struct election *n = &l->election;
+    if (!l->stands || l->leads || n->created || !n->seen.created)
+        return;
+    int64_t due_ms = span_to_ms(election_due(n, mono_boot()));
+    if (due_ms >= 0 && (uint64_t)due_ms + 1 < uv_timer_get_due_in(&l->turn))
+        turn_in(l, (uint64_t)due_ms + 1);
+}
+
 /* Beside the turns, so that the count of members that were asked in vain goes on. */
 static void ask_again(struct lease *l)
 {
@@ -331,6 +347,7 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
         if (!l->no_space)
             etcd_judge(l, NULL);
         leader_judge(l);
+        l->again = l->again || election_is_open(l);
     }
     lead_judge(l);
     if (l->again && !l->last) {
@@ -338,6 +355,8 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
         ask_again(l);
     } else if (resigns) {
         resigned(l);
+    } else {
+        turn_when_due(l);
     }
 }
 
