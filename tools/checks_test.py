@@ -75,7 +75,7 @@ class Checks(unittest.TestCase):
             ("src/cluster/a_test.c", '"api/api.h"', "does not lie below"),
             ("src/node/a.c", '"spec.h"', "is not \"folder/name\""),
             ("src/link/a.c", "<sqlite3.h>", "sqlite3.h is for store"),
-            ("src/store/a.c", "<uv.h>", "uv.h is for agent api controller driver fetch http link tests"),
+            ("src/store/a.c", "<uv.h>", "uv.h is for agent api controller driver fetch http link store/etcd tests"),
             ("src/http/a.c", "<openssl/ssl.h>", "is for base link"),
             ("src/base/a.c", "<cmocka.h>", "is for tests"),
             ("src/base/a.c", '"fettle.h"', "is for cli lib tests"),
