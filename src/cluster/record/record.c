@@ -131,13 +131,14 @@ static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struc
 /* What the record says about a node, and what is so already. */
 enum { MARK_NAMED = 1, MARK_DRAINED = 2, MARK_LINKED = 4 };
 
-static void mark_drained(const struct cluster *c, const struct hostlist *drained, unsigned char *marks)
+/* A drained node that the claim does not name is not marked. */
+static void mark_drained(const struct cluster *c, const struct hostlist *drained)
 {
     size_t place = 0;
     for (size_t i = 0; i < drained->n; i++) {
         const struct member *m = cluster_find_next(c, &place, drained->names[i]);
-        if (m)
-            marks[m->id] |= MARK_DRAINED;
+        if (m && c->marks[m->id])
+            c->marks[m->id] |= MARK_DRAINED;
     }
 }
 
@@ -159,10 +160,10 @@ static void claim_fill(struct cluster *c, struct claim *claim, const struct host
                        const struct hostlist *drained)
 {
     struct member **is = meet_all(c, nodes);
-    CLEANUP_FREE unsigned char *marks = mem_alloc(c->n);
+    unsigned char *marks = c->marks;
     for (size_t i = 0; i < nodes->n; i++)
         marks[is[i]->id] = all_drained ? MARK_NAMED | MARK_DRAINED : MARK_NAMED;
-    mark_drained(c, drained, marks);
+    mark_drained(c, drained);
     for (size_t i = 0; i < claim->n; i++) {
         struct member *m = claim->nodes[i];
         if (marks[m->id] & MARK_NAMED)
@@ -176,6 +177,7 @@ static void claim_fill(struct cluster *c, struct claim *claim, const struct host
             hold_of(is[i], claim)->drained = settled;
         else
             claim_rest(c, claim, is[i], settled);
+        marks[is[i]->id] = 0;
     }
     free(claim->nodes);
     claim->nodes = is;

@@ -58,7 +58,9 @@ struct member *cluster_meet(struct cluster *c, const char *name)
         c->cap = c->cap ? c->cap * 2 : 64;
         c->by_id = mem_grow(c->by_id, c->cap * sizeof *c->by_id);
         c->order = mem_grow(c->order, c->cap * sizeof *c->order);
+        c->marks = mem_grow(c->marks, c->cap * sizeof *c->marks);
     }
+    c->marks[c->n] = 0;
     c->by_id[c->n] = &s->m;
     c->order[c->n] = &s->m;
     c->n++;

@@ -103,6 +103,7 @@ struct totals {
 struct cluster {
     size_t n, cap;
     struct member **by_id;
+    unsigned char *marks; /* by member id: for a function that goes through members; all 0 between calls */
     struct member **order;
     bool *order_stale; /* a node was met since the order was made: cluster_at sorts it, for readers too */
     size_t n_listed;
