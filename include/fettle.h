@@ -56,7 +56,9 @@ struct fettle_error {
  * is named beside it then counts, and after it the default. Strings are copied. */
 struct fettle_options {
     const char *controller; /* FETTLE_CONTROLLER: "/path" or "unix:/path" of a local socket, or
-                               "https://host:port"; else /run/fettle/fettled.sock */
+                               "https://host:port"; else /run/fettle/fettled.sock. Several, with commas
+                               between: those of one cluster. One that cannot be reached is passed over, and
+                               so is, for a change, one that does not lead */
     const char *cert;       /* FETTLE_CERT: file with the certificate to show, PEM (https only) */
     const char *key;        /* FETTLE_KEY: file with its key, PEM (https only) */
     const char *ca;         /* FETTLE_CA: file with the authority that signs controllers, PEM

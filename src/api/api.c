@@ -161,6 +161,8 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
     rc = caller_may(&caller, right, &a->policy, a->own, e);
     if (rc == 0)
         rc = check_query(r, c.route, e);
+    if (rc == 0 && right == RIGHT_CHANGE)
+        rc = a->shell.leads(a->shell.arg, e);
     if (rc < 0)
         return rc;
     c.may_change = caller_may(&caller, RIGHT_CHANGE, &a->policy, a->own, NULL) == 0;

@@ -44,6 +44,8 @@ typedef void shell_answer_fn(void *arg, const char *answer, const struct err *wh
 struct api_shell {
     void *arg;
     bool is_service; /* the user of this process is a service account: it is not an administrator */
+    /* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN no controller can. */
+    int (*leads)(void *arg, struct err *e);
     /* Queues a copy of a command for commit; fn is called later, exactly once, never from inside. The shell
      * makes the id of a new claim: claim is NULL in DRAIN and DOWN. */
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);

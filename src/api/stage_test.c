@@ -107,6 +107,12 @@ static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *f
     return 0;
 }
 
+/* As the leader. */
+static int shell_leads(void *arg, struct err *e)
+{
+    return 0;
+}
+
 /* Answers with the three of 2026, newest first, and what was asked. */
 static void on_journal_search(void *arg, const struct journal_ask *a, journal_found_fn *fn, void *fn_arg)
 {
@@ -219,6 +225,7 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                       .meanings = s->world.meanings};
     s->events = events_create(1);
     const struct api_shell shell = {.arg = s,
+                                    .leads = shell_leads,
                                     .submit = on_submit,
                                     .reload = on_reload,
                                     .recheck = on_recheck,

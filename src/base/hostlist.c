@@ -121,6 +121,8 @@ char *hostfolder_end(struct hostfolder *f)
 
 char *hostlist_fold(const char *const *names, size_t n)
 {
+    if (n == 1)
+        return mem_dup(names[0]);
     struct hostfolder *f = hostfolder_create();
     f->set.expected = n;
     for (size_t i = 0; i < n; i++)

@@ -500,6 +500,10 @@ int hostlist_parse_max(const char *text, size_t hosts_max, struct hostlist *h, s
 {
     assert(text && h);
     assert(h->n == 0);
+    if (hosts_max > 0 && hostlist_name_ok(text)) { /* most lists are one name */
+        hostlist_add(h, text);
+        return 0;
+    }
     struct hostwalk *w = NULL;
     int rc = hostwalk_create(text, hosts_max, &w, e);
     for (const char *name; rc == 0 && (name = hostwalk_next(w));)

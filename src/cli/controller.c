@@ -107,6 +107,60 @@ static void write_longest(struct text *out, const struct fettle_value *turns)
     write_line(out, "Longest turn", t.s);
 }
 
+static bool is_true(const struct fettle_value *o, const char *key)
+{
+    return strcmp(member_text(o, key), "true") == 0;
+}
+
+/* Etcd's own health, and what a person does about it. */
+static void write_etcd(struct text *out, const struct fettle_value *etcd)
+{
+    if (!etcd)
+        return;
+    if (!is_true(etcd, "majority"))
+        write_line(out, "ETCD", "it has no majority: start its members that are down; until then nothing can change");
+    if (is_true(etcd, "no_space"))
+        write_line(out, "ETCD", "its space alarm is on: defragment its members (etcdctl defrag), then etcdctl alarm disarm");
+    if (is_true(etcd, "corrupt"))
+        write_line(out, "ETCD", "it reports a damaged member: replace that member");
+    const struct fettle_value *endpoints = fettle_value_find(etcd, "endpoints");
+    for (const struct fettle_value *i = fettle_value_first(endpoints); i; i = fettle_value_next(i)) {
+        CLEANUP_TEXT struct text t = {0};
+        if (is_true(i, "answers"))
+            text_printf(&t, "%s, version %s, leader %s, %s of %s bytes in use", member_text(i, "url"),
+                        member_text(i, "version"), *member_text(i, "leader") ? member_text(i, "leader") : "unknown",
+                        member_text(i, "bytes_used"), member_text(i, "bytes"));
+        else
+            text_printf(&t, "%s DOES NOT ANSWER: %s", member_text(i, "url"), member_text(i, "message"));
+        write_line(out, "etcd", t.s);
+    }
+}
+
+/* "c1 (https://c1:6121), revision 17, as of 300 ms ago"; and a line for each controller and member of etcd. */
+static void write_quorum(struct text *out, const struct fettle_value *quorum)
+{
+    CLEANUP_TEXT struct text leader = {0};
+    int64_t age_ms;
+    if (!quorum)
+        return;
+    text_add(&leader, *member_text(quorum, "leader") ? member_text(quorum, "leader") : "nobody");
+    if (*member_text(quorum, "address"))
+        text_printf(&leader, " (https://%s)", member_text(quorum, "address"));
+    if (fettle_get_number(quorum, "age_ms", &age_ms) == 0)
+        text_printf(&leader, ", this controller knew all commits %lld ms ago", (long long)age_ms);
+    write_line(out, "Leader", leader.s);
+    if (*member_text(quorum, "message"))
+        write_line(out, "NOT CURRENT", member_text(quorum, "message"));
+    const struct fettle_value *members = fettle_value_find(quorum, "members");
+    for (const struct fettle_value *i = fettle_value_first(members); i; i = fettle_value_next(i)) {
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t, "%s at %s, revision %s, heard %s ms ago", member_text(i, "name"), member_text(i, "address"),
+                    member_text(i, "revision"), member_text(i, "age_ms"));
+        write_line(out, "Member", t.s);
+    }
+    write_etcd(out, fettle_value_find(quorum, "etcd"));
+}
+
 /* "cluster 2 of 5, class gpu 1 of 1": nodes that are out by Fettle's own decision, and the limit. */
 static void write_budgets(struct text *out, const struct fettle_value *budgets)
 {
@@ -180,6 +234,7 @@ static void write_status(struct text *out, const struct fettle_value *s)
     write_line(out, "Cluster", fettle_get_text(s, "cluster"));
     write_line(out, "Controller", fettle_get_text(s, "controller"));
     write_line(out, "Role", fettle_get_text(s, "role"));
+    write_quorum(out, fettle_value_find(s, "quorum"));
     write_line(out, "Version", fettle_get_text(s, "version"));
     if (fettle_get_number(s, "uptime_s", &seconds) == 0 && seconds >= 0 && seconds < INT64_C(9000000000))
         write_line(out, "Up for", span_human(span_s(seconds), span));

@@ -69,6 +69,7 @@ void cluster_destroy(struct cluster *c)
     revisions_destroy(c->revisions);
     free(c->out);
     free(c->by_id);
+    free(c->marks);
     free(c->order);
     free(c->order_stale);
     free(c);

@@ -538,6 +538,7 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_REPAIR_APPROVE:
     case COMMAND_REPAIR_REFUSE: cmd->approval.remedy = text(o, "remedy"); break;
     case COMMAND_SWITCH: cmd->switched = (struct switch_command){clause(o, "name"), flag(o, "on")}; break;
+    case COMMAND_STATE: cmd->state = (struct state_command){clause(o, "name"), text(o, "authority")}; break;
     case COMMAND_REVISE: read_revision(o, &cmd->revise); break;
     case COMMAND_OVERRIDE: read_override(o, &cmd->override); break;
     case COMMAND_OVERRIDE_AGE:

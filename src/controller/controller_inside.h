@@ -18,8 +18,8 @@
 #include "link/tls.h"
 
 /*
- * The top, where the rooms are put together. Each file uses those above it in this header: leadership.c,
- * agreement.c, wiring.c, reload.c, interface.c, and controller.c.
+ * The top, where the rooms are put together: leadership.c, agreement.c, wiring.c, reload.c, quorum.c, interface.c, and
+ * controller.c.
  */
 
 struct controller {
@@ -44,9 +44,15 @@ struct controller {
     struct api *api;
     uv_timer_t tick;
     uv_idle_t sweep; /* active while the watch has more to do than fits in a turn */
-    bool ticking, deposed, closing;
+    bool ticking, closing;
+    bool leads;   /* it may commit and act; with a state in etcd it may stop to, see deposed */
+    bool rests;   /* nothing is done outside any more */
+    bool deposed; /* it led, and another controller may lead now */
+    enum controller_end end;
+    struct quorum *quorum; /* several controllers, with a state in etcd; NULL: a single one */
     uint64_t term, instance;
     char *state_dir;
+    struct certificate_terms own; /* this controller's certificate */
     char owner[13]; /* which Fettle this is, in other systems: the head of the authority's fingerprint */
     struct mono began, last_tick, last_watchdog;
     struct span watchdog; /* 0: nobody waits for it */
@@ -59,10 +65,38 @@ struct controller {
 
 /* ControlMachine, or what this host is called. */
 const char *controller_machine(const struct controller *c, char buf[static 256]);
-/* Opens the state directory, and leads from now on. */
+/* Opens the state in the directory, and leads from now on. */
 int leadership_take(struct controller *c, const char *dir, uint64_t *revision, struct err *e);
-/* The controller's own certificate, and what is opened with it. */
-int leadership_certify(struct controller *c, uint64_t *revision, struct err *e);
+/* Loads the records of the open store. */
+int leadership_load(struct controller *c, uint64_t *revision, struct err *e);
+/* Opens the authority, makes the controller's own certificate, and opens what needs it. */
+int leadership_certify(struct controller *c, struct err *e);
+/* Commits the certificate, before anything else is begun. */
+int leadership_record(struct controller *c, uint64_t *revision, struct err *e);
+/* With a state in etcd: takes the leadership over, under the term. Commits what is missing, then leads
+ * (controller_lead). */
+void leadership_begin(struct controller *c, uint64_t term);
+
+/* --- quorum.c --------------------------------------------------------------------------------- */
+
+/* Whether Store and the parameters beside it can be used. */
+int quorum_check(const struct config *conf, struct err *e);
+/* Opens the state in etcd, and loads it. */
+int quorum_open(struct controller *c, uint64_t *revision, struct err *e);
+/* Follows the commits after the revision, and stands for the leadership. */
+void quorum_follow(struct controller *c, uint64_t revision);
+/* Whether this controller may act on the outside now. Of a single controller it is always true. */
+bool quorum_holds(const struct controller *c);
+/* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN etcd does not answer.
+ * Only with a state in etcd. */
+int quorum_leads(const struct controller *c, struct err *e);
+/* The member "quorum" of Status (doc/openapi.yaml). */
+json_t *quorum_status(const struct controller *c);
+/* Call it some times a second. */
+void quorum_turn(struct controller *c, struct mono now);
+/* Gives the leadership back, and ends following. The loop must run on until its handles are closed. */
+void quorum_resign(struct controller *c);
+void quorum_close(struct controller *c);
 
 /* --- agreement.c ------------------------------------------------------------------------------- */
 
@@ -79,8 +113,10 @@ void agreement_say(const char *changes, struct text *out);
 
 /* --- wiring.c --------------------------------------------------------------------------------- */
 
-/* Makes the parts that decide, commit and carry out, and ties each to the others. */
+/* Makes the parts that decide and commit, and ties each to the other. */
 void wiring_decisions(struct controller *c, uint64_t revision);
+/* Makes the parts that carry out. */
+void wiring_effects(struct controller *c);
 /* Opens the agents' port, tied to them. */
 int wiring_agents(struct controller *c, struct err *e);
 /* To the log and to the stream of events: as watch_sink's. */
@@ -96,6 +132,18 @@ struct api_policy reload_api_policy(const struct config *conf);
 void reload_warn(const struct config *conf, struct text *asked);
 /* As api_shell's reload. fn may be NULL. */
 void reload_config(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg);
+/* Takes the configuration that another controller agreed. */
+void reload_agreed(struct controller *c);
+
+/* --- controller.c ----------------------------------------------------------------------------- */
+
+/* It leads: begins to decide by itself, to act, and to hear agents. */
+int controller_lead(struct controller *c, struct err *e);
+/* It leads, and may decide by itself and act now. A leader that cannot renew its lease does nothing, before another
+ * one can lead. */
+bool controller_acts(const struct controller *c);
+/* Ends what acts on the outside. */
+void controller_rest(struct controller *c);
 
 /* --- interface.c ------------------------------------------------------------------------------ */
 

@@ -2,6 +2,7 @@
 #include "controller/guard.h"
 
 #include "base/private.h"
+#include "controller/controller_inside.h"
 #include "driver/program.h"
 #include "link/stream.h"
 
@@ -57,12 +58,14 @@ static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
 int guard_config(const struct config *c, struct err *e)
 {
     static const enum setting secrets[] = {SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_KEY,
-                                           SETTING_OPENCHAMI_TOKEN};
+                                           SETTING_OPENCHAMI_TOKEN, SETTING_STORE_KEY};
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
         int rc = guard_check(c->text[secrets[i]], PRIVATE_TO_READ, e);
         if (rc < 0)
             return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[secrets[i]], config_name(secrets[i]));
     }
+    if (quorum_check(c, e) < 0)
+        return err_wrap(e, -EINVAL, "%s:%d: Store", c->path, c->line[SETTING_STORE]);
     struct walk w = {c->text[SETTING_BMC_CONF]};
     int rc = bmcs_each(c->bmcs, on_bmc, &w, e);
     if (rc < 0)

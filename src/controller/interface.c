@@ -30,6 +30,7 @@ static json_t *counterparts_status(const struct controller *c)
     json_t *list = json_array();
     for (int i = 0; i < COUNTERPARTS; i++) {
         size_t waiting = i == COUNTERPART_STORE  ? committer_waiting(c->committer)
+                         : !c->leads             ? 0
                          : i == COUNTERPART_MQTT ? broker_waiting(c->broker)
                                                  : outbox_waits_for(c->outbox, (enum counterpart)i);
         json_t *line = counterpart_status(&c->counterparts, (enum counterpart)i, waiting);
@@ -64,25 +65,34 @@ static void shell_status(void *arg, json_t *status)
     json_t *more =
         json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:I,s:{s:i,s:i}}", "version",
                   FETTLE_VERSION, "controller", controller_machine(c, host), "cluster",
-                  c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term", (json_int_t)c->term,
+                  c->conf.text[SETTING_CONTROL_MACHINE], "role", c->leads && !c->deposed ? "leader" : "follower", "term", (json_int_t)c->term,
                   "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
                   (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
-                  (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store",
+                  (json_int_t)(c->agents ? agents_count(c->agents) : 0), "collectors",
+                  c->agents ? agents_collectors(c->agents) : json_array(), "store",
                   "state", store->code ? "failing" : "ok", "message", store->msg, "commits",
                   (json_int_t)commits, "commit_ms_max", ms_max, "memory_kb", (json_int_t)memory_kb(), "ports",
-                  "agents", (int)agents_port(c->agents), "api", (int)http_server_port(c->http));
-    json_object_set_new(more, "misfits", json_integer((json_int_t)agents_misfits(c->agents)));
+                  "agents", c->agents ? (int)agents_port(c->agents) : 0, "api", (int)http_server_port(c->http));
+    json_object_set_new(more, "misfits", json_integer(c->agents ? (json_int_t)agents_misfits(c->agents) : 0));
     json_object_set_new(more, "mode", json_string(modes[c->conf.number[SETTING_HEALTH]]));
     json_object_set_new(more, "turns", account_status());
     json_object_set_new(json_object_get(status, "conform"), "effects_waiting",
-                        json_integer((json_int_t)outbox_waiting(c->outbox)));
+                        json_integer(c->outbox ? (json_int_t)outbox_waiting(c->outbox) : 0));
     json_object_set_new(more, "counterparts", counterparts_status(c));
     json_object_set_new(more, "warnings", warnings_status(c));
+    if (c->quorum)
+        json_object_set_new(more, "quorum", quorum_status(c));
     json_object_update(status, more);
     json_decref(more);
 }
 
 /* --- what is to be done ------------------------------------------------------------------------ */
+
+static int shell_leads(void *arg, struct err *e)
+{
+    struct controller *c = arg;
+    return c->quorum ? quorum_leads(c, e) : 0;
+}
 
 static void shell_submit(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg)
 {
@@ -182,7 +192,8 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
 static void shell_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)
 {
     const struct controller *c = arg;
-    agents_each_peer(c->agents, fn, fn_arg);
+    if (c->agents)
+        agents_each_peer(c->agents, fn, fn_arg);
 }
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -191,6 +202,7 @@ int interface_open(struct controller *c, struct err *e)
 {
     const struct api_shell shell = {.arg = c,
                                     .is_service = program_exec() != NULL,
+                                    .leads = shell_leads,
                                     .submit = shell_submit,
                                     .reload = reload_config,
                                     .status = shell_status,

@@ -26,6 +26,7 @@ struct api_policy reload_api_policy(const struct config *conf)
                                .meanings = conf->meanings};
 }
 
+/* A follower has no agents, and does nothing outside. */
 static void take_policies(struct controller *c)
 {
     CLEANUP_TEXT struct text export = {0};
@@ -35,6 +36,8 @@ static void take_policies(struct controller *c)
     log_set_flags(c->conf.debug_flags);
     watch_set_policy(c->watch, &c->conf.watch);
     api_set_policy(c->api, &api);
+    if (!c->leads)
+        return;
     agents_configure(c->agents, &c->conf);
     outbox_configure(c->outbox, &c->conf);
     broker_configure(c->broker, &c->conf);
@@ -90,18 +93,40 @@ static void reload_end(struct reload *r, const struct err *why)
     free(r);
 }
 
+static void take_config(struct controller *c, struct config *fresh)
+{
+    cluster_configure(c->cluster, &fresh->roster, NULL);
+    let_go(c);
+    struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
+    c->conf = *fresh;
+    take_policies(c);
+    config_text_fini(&c->conf.agreed);
+    config_fini(&before);
+}
+
+/* While the commits of a revision arrive, some of its texts may be missing: its last commit comes here again. */
+void reload_agreed(struct controller *c)
+{
+    LOOP_DOES("reload");
+    struct config_text agreed;
+    struct config fresh;
+    struct err why;
+    int rc = config_text_load(c->cluster, &agreed, &why);
+    if (rc == 0)
+        rc = config_read_agreed(c->conf.path, &agreed, &fresh, &why);
+    config_text_fini(&agreed);
+    if (rc == 0)
+        take_config(c, &fresh);
+    else
+        log_warn("the agreed configuration is not taken yet: %s", why.msg);
+}
+
 /* It is agreed: from now on it decides. */
 static void reload_take(struct reload *r)
 {
     struct controller *c = r->c;
     CLEANUP_TEXT struct text said = {0}, notice = {0};
-    cluster_configure(c->cluster, &r->fresh.roster, NULL);
-    let_go(c);
-    struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
-    c->conf = r->fresh;
-    take_policies(c);
-    config_text_fini(&c->conf.agreed);
-    config_fini(&before);
+    take_config(c, &r->fresh);
     agreement_say(r->changes.len ? r->changes.s : "nothing changed", &said);
     text_printf(&notice, "by %s; %s", r->actor, said.s);
     controller_notice(c, "config.reload", "", notice.s);

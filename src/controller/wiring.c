@@ -14,7 +14,7 @@
 static bool controller_propose(void *arg, const struct command *cmd)
 {
     struct controller *c = arg;
-    return proposals_submit(c->proposals, cmd);
+    return controller_acts(c) && proposals_submit(c->proposals, cmd);
 }
 
 void controller_notice(void *arg, const char *what, const char *nodes, const char *text)
@@ -44,7 +44,7 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
 static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t *body)
 {
     const struct controller *c = arg;
-    if (c->agents)
+    if (c->agents && controller_acts(c))
         return agents_send(c->agents, m, type, body);
     json_decref(body);
     return false;
@@ -74,6 +74,10 @@ static void on_entry(void *arg, const struct committed *committed)
                             .about = entry->about,
                             .fields = entry->fields};
     events_add(c->events, &e);
+    if (c->term == 0 && committed->kind == COMMAND_REVISE)
+        reload_agreed(c);
+    if (!controller_acts(c))
+        return;
     if (committed->kind == COMMAND_SILENT)
         contacts_soon(c->contacts, mono_now());
     broker_entry(c->broker, committed);
@@ -83,7 +87,8 @@ static void on_changed(void *arg, const struct hostlist *some)
 {
     struct controller *c = arg;
     watch_changed(c->watch, some);
-    outbox_changed(c->outbox, some);
+    if (controller_acts(c))
+        outbox_changed(c->outbox, some);
 }
 
 static void on_store(void *arg, const struct err *why)
@@ -102,7 +107,7 @@ static void on_deposed(void *arg, const struct err *why)
 {
     struct controller *c = arg;
     log_error("this controller does not lead any more: %s", why->msg);
-    c->deposed = true;
+    c->end = c->quorum ? CONTROLLER_ANEW : CONTROLLER_ENDED;
     uv_stop(c->loop);
 }
 
@@ -139,6 +144,10 @@ void wiring_decisions(struct controller *c, uint64_t revision)
     c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &keep, &events);
     c->searches = searches_create(c->loop, c->committer);
     c->proposals = proposals_create(c->committer);
+}
+
+void wiring_effects(struct controller *c)
+{
     const struct outbox_setup setup = {.loop = c->loop,
                                        .cluster = c->cluster,
                                        .watch = c->watch,

@@ -12,12 +12,16 @@
  */
 
 struct fettle {
-    struct address address;
+    struct address addresses[ADDRESSES_MAX]; /* of the controllers; calls go to the first */
+    int n_addresses;
     int timeout_ms;
     bool dry_run;
     struct dialled *kept; /* the connection of the last call; NULL when there is none to reuse */
     struct mono kept_at;
 };
+
+/* The calls go to the next controller from now on. */
+void call_turn(struct fettle *f);
 
 /* Copies an internal function's error into the caller's structure. Returns r. */
 int call_tell(struct fettle_error *e, int r, const struct err *why);

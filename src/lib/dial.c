@@ -73,19 +73,15 @@ static int copy_file(const char *given, const char *variable, char **out, struct
     return s ? dial_copy(s, strlen(s), out, e) : 0;
 }
 
-int address_init(struct address *a, const struct fettle_options *options, struct err *e)
+static int address_read(struct address *a, const char *name, size_t len, const struct fettle_options *o,
+                        struct err *e)
 {
-    static const struct fettle_options none;
-    const struct fettle_options *o = options ? options : &none;
-    const char *name = dial_choose(o->controller, "FETTLE_CONTROLLER");
-    if (!name)
-        name = SOCKET_DEFAULT;
     *a = (struct address){0};
-    int r = dial_copy(name, strlen(name), &a->name, e);
-    if (r == 0 && strncmp(name, "https://", 8) == 0)
-        r = parse_host(a, name + 8, e);
+    int r = dial_copy(name, len, &a->name, e);
+    if (r == 0 && strncmp(a->name, "https://", 8) == 0)
+        r = parse_host(a, a->name + 8, e);
     else if (r == 0)
-        r = parse_path(a, strncmp(name, "unix:", 5) == 0 ? name + 5 : name, e);
+        r = parse_path(a, strncmp(a->name, "unix:", 5) == 0 ? a->name + 5 : a->name, e);
     if (r == 0)
         r = copy_file(o->cert, "FETTLE_CERT", &a->cert, e);
     if (r == 0)
@@ -95,6 +91,25 @@ int address_init(struct address *a, const struct fettle_options *options, struct
     if (r < 0)
         address_fini(a);
     return r;
+}
+
+int address_init(struct address a[static ADDRESSES_MAX], const struct fettle_options *options, struct err *e)
+{
+    static const struct fettle_options none;
+    const struct fettle_options *o = options ? options : &none;
+    const char *names = dial_choose(o->controller, "FETTLE_CONTROLLER");
+    int n = 0, r = 0;
+    if (!names)
+        names = SOCKET_DEFAULT;
+    for (const char *name = names; r == 0 && name; name = strchr(name, ','), name += name ? 1 : 0) {
+        if (n == ADDRESSES_MAX)
+            r = err_set(e, -EINVAL, "more than %d controllers in \"%.200s\"", ADDRESSES_MAX, names);
+        else if ((r = address_read(&a[n], name, strcspn(name, ","), o, e)) == 0)
+            n++;
+    }
+    while (r < 0 && n > 0)
+        address_fini(&a[--n]);
+    return r < 0 ? r : n;
 }
 
 void address_fini(struct address *a)

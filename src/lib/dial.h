@@ -23,8 +23,11 @@ struct address {
     char *cert, *key, *ca; /* names of files; NULL when not given */
 };
 
-/* Takes the values of the options, the environment and the defaults. -EINVAL, -ENOMEM. */
-int address_init(struct address *a, const struct fettle_options *options, struct err *e);
+enum { ADDRESSES_MAX = 16 };
+
+/* Takes the values of the options, the environment and the defaults: one address for each controller that is
+ * named. Returns their number, or -EINVAL, -ENOMEM. */
+int address_init(struct address a[static ADDRESSES_MAX], const struct fettle_options *options, struct err *e);
 void address_fini(struct address *a);
 
 struct dialled;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 const struct shape command_nothing = {0};
+COMMAND_SHAPE(state, state_command, TEXT(state_command, name), TEXT(state_command, authority));
 SHAPE(revise_part, TEXT(revise_part, name), TEXT(revise_part, text));
 COMMAND_SHAPE(revise, revise_command, TEXT(revise_command, said), LIST(revise_command, parts, n, revise_part),
               VALUE(revise_command, limits.given), VALUE(revise_command, limits.act),

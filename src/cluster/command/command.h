@@ -47,6 +47,12 @@ struct revise_command {
     struct limits limits;
 };
 
+/* STATE: the state is new, and this is its name. */
+struct state_command {
+    const char *name;      /* 2 * ORIGIN_BYTES lower-case hex digits */
+    const char *authority; /* the fingerprint of the authority of all its controllers; NULL: of its only one */
+};
+
 struct command {
     enum command_kind kind;
     const char *actor;
@@ -97,6 +103,7 @@ struct command {
         struct measured_command measured;
         struct power_command power;
         struct revise_command revise;
+        struct state_command state;
     };
 };
 

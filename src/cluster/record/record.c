@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,13 +132,14 @@ static int claim_nodes(const struct claim_text *t, struct hostlist *nodes, struc
 /* What the record says about a node, and what is so already. */
 enum { MARK_NAMED = 1, MARK_DRAINED = 2, MARK_LINKED = 4 };
 
-static void mark_drained(const struct cluster *c, const struct hostlist *drained, unsigned char *marks)
+/* A drained node that the claim does not name is not marked. */
+static void mark_drained(const struct cluster *c, const struct hostlist *drained)
 {
     size_t place = 0;
     for (size_t i = 0; i < drained->n; i++) {
         const struct member *m = cluster_find_next(c, &place, drained->names[i]);
-        if (m)
-            marks[m->id] |= MARK_DRAINED;
+        if (m && c->marks[m->id])
+            c->marks[m->id] |= MARK_DRAINED;
     }
 }
 
@@ -159,10 +161,10 @@ static void claim_fill(struct cluster *c, struct claim *claim, const struct host
                        const struct hostlist *drained)
 {
     struct member **is = meet_all(c, nodes);
-    CLEANUP_FREE unsigned char *marks = mem_alloc(c->n);
+    unsigned char *marks = c->marks;
     for (size_t i = 0; i < nodes->n; i++)
         marks[is[i]->id] = all_drained ? MARK_NAMED | MARK_DRAINED : MARK_NAMED;
-    mark_drained(c, drained, marks);
+    mark_drained(c, drained);
     for (size_t i = 0; i < claim->n; i++) {
         struct member *m = claim->nodes[i];
         if (marks[m->id] & MARK_NAMED)
@@ -176,6 +178,7 @@ static void claim_fill(struct cluster *c, struct claim *claim, const struct host
             hold_of(is[i], claim)->drained = settled;
         else
             claim_rest(c, claim, is[i], settled);
+        marks[is[i]->id] = 0;
     }
     free(claim->nodes);
     claim->nodes = is;
@@ -398,31 +401,46 @@ static int put_token(struct cluster *c, const char *hash, const char *value, str
 
 /* --- the state itself ------------------------------------------------------------------------ */
 
-static int check_origin(const struct cluster *c, const char *id, const char *value, struct err *e)
+static bool is_hex(const char *text, size_t bytes)
 {
-    static const char *const keys[] = {"at"};
-    CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+    return strlen(text) == 2 * bytes && strspn(text, "0123456789abcdef") == 2 * bytes;
+}
+
+static int check_origin(const struct cluster *c, const char *id, const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"at", "authority"};
     uint64_t at;
-    if (!o || json_only_keys(o, keys, 1, e) < 0 || record_time(o, "at", &at, e) < 0)
+    if (!o || json_only_keys(o, keys, 2, e) < 0 || record_time(o, "at", &at, e) < 0)
         return -EILSEQ;
-    if (strlen(id) != 2 * ORIGIN_BYTES || strspn(id, "0123456789abcdef") != 2 * ORIGIN_BYTES)
+    if (!is_hex(id, ORIGIN_BYTES))
         return err_set(e, -EILSEQ, "it is no name of a state");
+    if (json_object_get(o, "authority") && !is_hex(json_text(o, "authority"), AUTHORITY_BYTES))
+        return err_set(e, -EILSEQ, "\"authority\" is no fingerprint");
     if (*c->origin && strcmp(c->origin, id) != 0)
         return err_set(e, -EILSEQ, "the state is called %s already", c->origin);
     return 0;
 }
 
+static uint64_t origin_sum(const struct cluster *c)
+{
+    if (!*c->origin)
+        return 0;
+    return record_sum("origin/", c->origin) + (*c->authority ? record_sum("authority", c->authority) : 0);
+}
+
 static int put_origin(struct cluster *c, const char *id, const char *value, struct err *e)
 {
-    if (value && check_origin(c, id, value, e) < 0)
+    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), e) : NULL;
+    if (value && check_origin(c, id, o, e) < 0)
         return -EILSEQ;
     if (*c->origin && (value || strcmp(c->origin, id) == 0)) {
-        c->sum -= record_sum("origin/", c->origin);
-        *c->origin = '\0';
+        c->sum -= origin_sum(c);
+        *c->origin = *c->authority = '\0';
     }
     if (value) {
         memcpy(c->origin, id, 2 * ORIGIN_BYTES);
-        c->sum += record_sum("origin/", id);
+        snprintf(c->authority, sizeof c->authority, "%s", json_text(o, "authority"));
+        c->sum += origin_sum(c);
     }
     return 0;
 }

@@ -58,7 +58,9 @@ struct member *cluster_meet(struct cluster *c, const char *name)
         c->cap = c->cap ? c->cap * 2 : 64;
         c->by_id = mem_grow(c->by_id, c->cap * sizeof *c->by_id);
         c->order = mem_grow(c->order, c->cap * sizeof *c->order);
+        c->marks = mem_grow(c->marks, c->cap * sizeof *c->marks);
     }
+    c->marks[c->n] = 0;
     c->by_id[c->n] = &s->m;
     c->order[c->n] = &s->m;
     c->n++;
@@ -159,6 +161,11 @@ uint64_t record_sum(const char *key, const char *value)
 {
     assert(key && value);
     return digest_fnv(digest_fnv(DIGEST_FNV_START, key, strlen(key)), value, strlen(value));
+}
+
+const char *cluster_authority(const struct cluster *c)
+{
+    return c->authority;
 }
 
 const char *cluster_origin(const struct cluster *c)

@@ -103,4 +103,9 @@ void cluster_unknown_say(const struct cluster *c, struct text *t);
 enum { ORIGIN_BYTES = 8 };
 const char *cluster_origin(const struct cluster *c);
 
+/* The fingerprint (SHA-256, hex) of the authority that all controllers of this state have; "" when the state is
+ * of a single controller. */
+enum { AUTHORITY_BYTES = 32 };
+const char *cluster_authority(const struct cluster *c);
+
 #endif

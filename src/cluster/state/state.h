@@ -103,6 +103,7 @@ struct totals {
 struct cluster {
     size_t n, cap;
     struct member **by_id;
+    unsigned char *marks; /* by member id: for a function that goes through members; all 0 between calls */
     struct member **order;
     bool *order_stale; /* a node was met since the order was made: cluster_at sorts it, for readers too */
     size_t n_listed;
@@ -139,7 +140,7 @@ struct cluster {
     void *on_effect_arg;
     holder_fn *on_certificate;
     void *on_certificate_arg;
-    char origin[2 * ORIGIN_BYTES + 1];
+    char origin[2 * ORIGIN_BYTES + 1], authority[2 * AUTHORITY_BYTES + 1];
     uint64_t sum; /* the sum over records of conformance, health and repair, for the digest */
 };
 

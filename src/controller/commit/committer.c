@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "controller/commit/commit_inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct committer {
     struct batch batch;
     uv_idle_t settle; /* active while the consequences of a commit wait for the next turns */
     bool unsure;      /* the outcome of the last change is not known */
+    bool asks;        /* the store is to be asked about it as soon as nothing else is done */
     struct {
         int rc; /* from the last time that the store was asked */
         struct err why;
@@ -342,6 +344,23 @@ static void on_stepped(uv_work_t *work, int status)
     committer_pump(k);
 }
 
+static void committer_resolve(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    pthread_mutex_lock(&k->store_lock);
+    store_ask(k);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+static void on_resolved(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    k->busy = false;
+    note_store(k, k->resolved.rc < 0 ? &k->resolved.why : NULL);
+    store_heard(k);
+    committer_pump(k);
+}
+
 /* With the commands of a single client, one after another, the hand-over to the thread would be most of the
  * wait. The worker keeps a slow disk from stopping the loop, so it is always used. */
 static void committer_pump(struct committer *k)
@@ -354,8 +373,14 @@ static void committer_pump(struct committer *k)
         uv_idle_start(&k->settle, on_settle);
         return;
     }
-    if (k->deposed) {
+    if (k->deposed || k->term == 0) {
         refuse_waiting(k, "another controller leads");
+        return;
+    }
+    if (k->asks) {
+        k->asks = false;
+        k->busy = true;
+        uv_queue_work(k->loop, &k->work, committer_resolve, on_resolved);
         return;
     }
     if (k->unsure) {
@@ -402,26 +427,9 @@ static void on_checked(uv_work_t *work, int status)
     committer_pump(k);
 }
 
-static void committer_resolve(uv_work_t *work)
-{
-    struct committer *k = work->data;
-    pthread_mutex_lock(&k->store_lock);
-    store_ask(k);
-    pthread_mutex_unlock(&k->store_lock);
-}
-
-static void on_resolved(uv_work_t *work, int status)
-{
-    struct committer *k = work->data;
-    k->busy = false;
-    note_store(k, k->resolved.rc < 0 ? &k->resolved.why : NULL);
-    store_heard(k);
-    committer_pump(k);
-}
-
 void committer_turn(struct committer *k, struct mono now)
 {
-    if (k->busy || k->closing || k->deposed || mono_sub(now, k->checked).ns < span_s(CHECK_S).ns)
+    if (k->busy || k->closing || k->deposed || k->term == 0 || mono_sub(now, k->checked).ns < span_s(CHECK_S).ns)
         return;
     k->checked = now;
     k->busy = true;
@@ -429,6 +437,20 @@ void committer_turn(struct committer *k, struct mono now)
         uv_queue_work(k->loop, &k->work, committer_resolve, on_resolved);
     else
         uv_queue_work(k->loop, &k->work, committer_check, on_checked);
+}
+
+void committer_lead(struct committer *k, uint64_t term)
+{
+    assert(term > 0 && k->term == 0);
+    k->term = term;
+    k->unsure = k->asks = true;
+    uv_async_send(&k->wake);
+}
+
+void committer_depose(struct committer *k)
+{
+    k->deposed = true;
+    uv_async_send(&k->wake);
 }
 
 void committer_follow(struct committer *k, struct store_change *c)

@@ -48,6 +48,7 @@ struct committer_events {
     void (*on_deposed)(void *arg, const struct err *why);
 };
 
+/* With term 0 it follows: commands are refused until committer_lead. */
 struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct store *s, uint64_t term,
                                    uint64_t revision, const struct store_keep *keep,
                                    const struct committer_events *events);
@@ -59,13 +60,19 @@ void committer_destroy(struct committer *k);
  * command waits for its turn like any other and is decided in that turn; it has no effect but its outcome. */
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
 
+/* Leads from now on, under the term. Before the first command is decided, the store is asked for what was
+ * committed last, and that is applied. Commands that come meanwhile wait. */
+void committer_lead(struct committer *k, uint64_t term);
+/* Leads no more: commands that wait, and later ones, are refused. Commits of others are followed. */
+void committer_depose(struct committer *k);
+
 /* Takes over a commit that this process did not make, or whose outcome it did not know, as the store reports
  * it (store_resolve). Such commits are applied and announced in the order of their arrival, like the
  * process's own (on_entry, on_changed), before anything else is decided. A commit that the state already has
  * is dropped. */
 void committer_follow(struct committer *k, struct store_change *c);
 
-/* Checks each second whether the store's files are in their place, also while nothing is committed, and tells
+/* While it leads: checks each second whether the store's files are in their place, also while nothing is committed, and tells
  * on_store. Then moves older entries of the journal out of what the next start reads, in steps between
  * commits (store_tidy). Call it some times a second. */
 void committer_turn(struct committer *k, struct mono now);

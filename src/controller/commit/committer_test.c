@@ -118,22 +118,27 @@ static int take(void *arg, const char *key, const char *value, struct err *e)
     return cluster_put(arg, key, value, e);
 }
 
-static void open_world(struct world *x)
+static void configure(struct cluster *c)
 {
-    const struct committer_events events = {x, on_entry, on_changed, on_store, on_journal, on_deposed};
-    uint64_t revision;
     struct roster r = {.partition_max = 31, .n = 300, .nodes = mem_alloc(300 * sizeof *r.nodes)};
-    x->store = fixture_open(x->dir);
-    assert_int_equal(store_campaign(x->store, &x->term, NULL), 0);
-    x->c = cluster_create();
-    assert_int_equal(store_load(x->store, take, x->c, &revision, NULL), 0);
     for (size_t i = 0; i < r.n; i++) {
         char name[32];
         snprintf(name, sizeof name, "lx%03zu", i + 1);
         r.nodes[i].name = mem_dup(name);
         spec_init(&r.nodes[i].spec);
     }
-    cluster_configure(x->c, &r, NULL);
+    cluster_configure(c, &r, NULL);
+}
+
+static void open_world(struct world *x)
+{
+    const struct committer_events events = {x, on_entry, on_changed, on_store, on_journal, on_deposed};
+    uint64_t revision;
+    x->store = fixture_open(x->dir);
+    assert_int_equal(store_campaign(x->store, &x->term, NULL), 0);
+    x->c = cluster_create();
+    assert_int_equal(store_load(x->store, take, x->c, &revision, NULL), 0);
+    configure(x->c);
     const struct store_keep keep = {.bytes = UINT64_MAX, .directory = x->dir};
     x->k = committer_create(&x->loop, x->c, x->store, x->term, revision, &keep, &events);
 }
@@ -260,6 +265,33 @@ static void test_answered_after_the_stream_and_never_at_once(void **state)
     assert_string_equal(wait_for(x, 1), "entry node.drain lx001 root\na: ok, changed lx001, claim 1.1\n");
     assert_int_equal(cluster_find(x->c, "lx001")->n_claims, 1);
     assert_int_equal(committer_revision(x->k), 1);
+}
+
+/* A follower refuses commands. When it leads, its commands wait until the store has been asked. */
+static void test_a_follower_becomes_the_leader(void **state)
+{
+    struct world *x = *state;
+    const struct store_keep keep = {.bytes = UINT64_MAX, .directory = x->dir};
+    const struct committer_events events = {x, on_entry, on_changed, on_store, on_journal, on_deposed};
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    wait_for(x, 1);
+    struct cluster *behind = x->c;
+    struct committer *leader = x->k;
+    uint64_t revision;
+    x->c = cluster_create();
+    assert_int_equal(store_load(x->store, take, x->c, &revision, NULL), 0);
+    configure(x->c);
+    x->k = committer_create(&x->loop, x->c, x->store, 0, revision, &keep, &events);
+    ask(x, "b", COMMAND_DRAIN, "root", "lx002", "x");
+    assert_string_equal(wait_for(x, 1), "b: another controller leads\n");
+    committer_destroy(leader);
+    committer_lead(x->k, x->term);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "c: ok, changed nothing, claim 1.1\n");
+    committer_depose(x->k);
+    ask(x, "d", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "d: another controller leads\n");
+    cluster_destroy(behind);
 }
 
 static void test_what_waits_is_one_batch(void **state)
@@ -855,6 +887,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_nodes_of_a_commit_are_told_in_turns),
         TEST(test_answered_after_the_stream_and_never_at_once),
+        TEST(test_a_follower_becomes_the_leader),
         TEST(test_what_waits_is_one_batch),
         TEST(test_the_same_node_waits_for_the_next_batch),
         TEST(test_the_same_record_waits_for_the_next_batch),

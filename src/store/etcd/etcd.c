@@ -143,7 +143,7 @@ static int etcd_remember(struct etcd *s, struct err *e)
         return err_set(e, -EILSEQ, "etcd has no journal of revision %" PRIu64, head.revision);
     if (!head.revision)
         memcpy(head.mark, s->head.mark, sizeof head.mark);
-    return r ? r : seen_note(&s->seen, s->cluster.id, &head, e);
+    return r ? r : bookmark_note(&s->seen, s->cluster.id, &head, e);
 }
 
 static int etcd_begin_or_find(struct etcd *s, struct err *e)
@@ -175,7 +175,7 @@ static void etcd_close(struct store *store)
     etcd_resign(s);
     etcd_unsure_fini(s);
     client_fini(&s->client);
-    seen_fini(&s->seen);
+    bookmark_fini(&s->seen);
     free(s);
 }
 
@@ -205,7 +205,7 @@ int etcd_open(const struct etcd_options *o, struct store **out, struct err *e)
         free(s);
         return r;
     }
-    r = seen_init(&s->seen, o->seen, e);
+    r = bookmark_init(&s->seen, o->seen, e);
     if (!r)
         r = etcd_begin_or_find(s, e);
     if (!r)

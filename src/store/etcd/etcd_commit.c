@@ -108,6 +108,6 @@ int etcd_commit(struct store *store, uint64_t term, const struct store_batch *b,
     s->head = next;
     s->term = term;
     *revision = next.revision;
-    seen_note(&s->seen, s->cluster.id, &next, NULL); /* the commit is done; a mark that lags says less */
+    bookmark_note(&s->seen, s->cluster.id, &next, NULL); /* the commit is done; a mark that lags says less */
     return 0;
 }

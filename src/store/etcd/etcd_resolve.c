@@ -117,7 +117,7 @@ static int replay(struct etcd *s, uint64_t after, store_change_fn *fn, void *arg
     if (p.commits.revision > after) {
         struct layout_head seen = {.revision = p.commits.revision};
         memcpy(seen.mark, p.commits.mark, sizeof seen.mark);
-        seen_note(&s->seen, s->cluster.id, &seen, NULL);
+        bookmark_note(&s->seen, s->cluster.id, &seen, NULL);
     }
     commits_fini(&p.commits);
     return r;

@@ -100,7 +100,7 @@ static void seen_keep(struct follow *f)
     struct layout_head head = {.revision = f->commits.revision};
     memcpy(head.mark, f->commits.mark, sizeof head.mark);
     if (head.mark[0] && f->cluster.id[0])
-        seen_note(&f->seen, f->cluster.id, &head, NULL); /* one that lags says less, and no more */
+        bookmark_note(&f->seen, f->cluster.id, &head, NULL); /* one that lags says less, and no more */
     f->noted = mono_now();
 }
 
@@ -313,7 +313,7 @@ void follow_destroy(struct follow *f)
     fetch_destroy(f->beside);
     endpoints_fini(&f->ends);
     endpoints_fini(&f->asked);
-    seen_fini(&f->seen);
+    bookmark_fini(&f->seen);
     commits_fini(&f->commits);
     uv_close((uv_handle_t *)&f->turn, on_turn_closed);
 }

@@ -45,7 +45,7 @@ static int seen_open(struct seen *s, int flags, int *fd, struct err *e)
     return *fd < 0 ? err_set(e, -errno, "cannot open %s: %s", s->path, strerror(errno)) : 0;
 }
 
-int seen_init(struct seen *s, const char *path, struct err *e)
+int bookmark_init(struct seen *s, const char *path, struct err *e)
 {
     *s = (struct seen){.path = mem_dup(path)};
     int fd;
@@ -59,17 +59,17 @@ int seen_init(struct seen *s, const char *path, struct err *e)
         close(fd);
     }
     if (r)
-        seen_fini(s);
+        bookmark_fini(s);
     return r;
 }
 
-void seen_fini(struct seen *s)
+void bookmark_fini(struct seen *s)
 {
     free(s->path);
     *s = (struct seen){0};
 }
 
-int seen_note(struct seen *s, const char *cluster, const struct layout_head *head, struct err *e)
+int bookmark_note(struct seen *s, const char *cluster, const struct layout_head *head, struct err *e)
 {
     char buf[SEEN_BYTES + 1];
     struct seen now = {.path = s->path};

@@ -17,11 +17,11 @@ struct seen {
 };
 
 /* -EILSEQ: the file is damaged. -errno: it cannot be read. An absent one has seen nothing. */
-int seen_init(struct seen *s, const char *path, struct err *e);
-void seen_fini(struct seen *s);
+int bookmark_init(struct seen *s, const char *path, struct err *e);
+void bookmark_fini(struct seen *s);
 
 /* Remembers a commit, unless the file has a newer one of this cluster. It becomes durable at the kernel's
  * discretion: after a power failure it may lag, but never runs ahead. -errno: it cannot be written. */
-int seen_note(struct seen *s, const char *cluster, const struct layout_head *head, struct err *e);
+int bookmark_note(struct seen *s, const char *cluster, const struct layout_head *head, struct err *e);
 
 #endif
