@@ -268,6 +268,22 @@ FETTLE_API int fettle_override_set(struct fettle *f, const char *nodes, const ch
                                    struct fettle_answer **out, struct fettle_error *e);
 FETTLE_API int fettle_override_end(struct fettle *f, const char *nodes, const char *reason,
                                    struct fettle_answer **out, struct fettle_error *e);
+/* {owners: [{owner, tenant, vcluster, allocation, person, count, since, by, reason, nodes}], tenants:
+ * [{tenant, nodes, nodes_max, allocations, allocations_max}], sensitive}: for whom nodes work. owner: only
+ * this owner and what lies in it ("physics" has "physics/batch:12"); NULL for all. */
+FETTLE_API int fettle_owner_list(struct fettle *f, const char *owner, struct fettle_answer **out,
+                                 struct fettle_error *e);
+/* All nodes or none. owner: "TENANT", "TENANT/VCLUSTER", either with ":ALLOCATION" behind it, or "@PERSON";
+ * NULL for the caller, as a person. -EBUSY when a node has another owner, whom the answer names. reason
+ * may be NULL. */
+FETTLE_API int fettle_owner_claim(struct fettle *f, const char *nodes, const char *owner, const char *reason,
+                                  struct fettle_answer **out, struct fettle_error *e);
+/* nodes NULL: all nodes of the owner. */
+FETTLE_API int fettle_owner_release(struct fettle *f, const char *nodes, const char *owner,
+                                    const char *reason, struct fettle_answer **out, struct fettle_error *e);
+FETTLE_API int fettle_owner_transfer(struct fettle *f, const char *nodes, const char *owner,
+                                     const char *new_owner, const char *reason, struct fettle_answer **out,
+                                     struct fettle_error *e);
 /* {switches, budgets}: what holds Fettle back. */
 FETTLE_API int fettle_brake_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* "stop" (no remedy is begun while it is on), "latch" (tripped by a surge; a person lets go). */

@@ -3,6 +3,7 @@
 
 #include "api/call.h"
 #include "api/caller.h"
+#include "api/person.h"
 #include "base/log.h"
 #include "base/loop.h"
 
@@ -166,6 +167,7 @@ static int carry_out(struct api *a, struct http_request *r, struct text *answer,
     c.may_change = caller_may(&caller, RIGHT_CHANGE, &a->policy, a->own, NULL) == 0;
     CLEANUP_FREE char *actor = right == RIGHT_CHANGE ? mem_dup(actor_of(a, &caller)) : NULL;
     c.actor = actor;
+    c.person = caller_is_person(&caller);
     rc = call_query_bool(&c, "dry_run", &c.dry, e);
     return rc < 0 ? rc : calls[c.route](&c, answer, e);
 }

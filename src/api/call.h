@@ -31,6 +31,7 @@ struct call {
     enum route route;
     const char *parameter; /* from the path */
     char *actor;           /* the caller's name, for changes; NULL for reads. Lives as long as the call */
+    bool person;           /* the caller is a person (person.h) */
     bool may_change;       /* the caller may also read commands, which may contain a password */
     bool dry;              /* of a change: the answer says what would be done, and nothing is done */
     struct mono now;

@@ -45,6 +45,11 @@ static const struct change on_ill[] = {
     {ROUTE_override_set, "{\"nodes\":\"hx5\",\"reason\":\"a talk\"}", "hx5", "a talk"},
     {ROUTE_override_end, "{\"nodes\":\"hx5\",\"reason\":\"it is over\"}", "hx5", "it is over"},
     {ROUTE_brake_set, "{\"name\":\"stop\",\"on\":false,\"reason\":\"it is cool\"}", "", "it is cool"},
+    {ROUTE_owner_claim, "{\"nodes\":\"hx[1-2]\",\"owner\":\"physics\",\"reason\":\"a run\"}", "hx[1-2]",
+     "owned by physics: a run"},
+    {ROUTE_owner_transfer, "{\"nodes\":\"hx1\",\"owner\":\"physics\",\"new_owner\":\"physics:1\"}", "hx1",
+     "owned by physics:1, and by physics no more"},
+    {ROUTE_owner_release, "{\"owner\":\"physics\"}", "hx2", "released by its owner physics"},
     {ROUTE_power, "{\"nodes\":\"hx1\",\"do\":\"off\",\"reason\":\"a fan\"}", NULL, "power off: a fan"},
 };
 

@@ -29,6 +29,7 @@ static const struct {
     [ROUTE_incident_list] = {2, {"nodes", "since"}},
     [ROUTE_trial_list] = {2, {"check", "nodes"}},
     [ROUTE_repair_numbers] = {1, {"hours"}},
+    [ROUTE_owner_list] = {1, {"owner"}},
     [ROUTE_slurm_features] = {1, {"nodes"}},
     [ROUTE_slurm_constraint] = {2, {"count", "class"}},
 };

@@ -23,6 +23,7 @@ enum subject {
     SUBJECT_REMEDY,
     SUBJECT_TOKEN,
     SUBJECT_CLASS,
+    SUBJECT_OWNER,
     SUBJECT_CLAIM,  /* on the nodes named before */
     SUBJECT_FIELD,  /* of the records that the command lists */
     SUBJECT_FILTER, /* the same, before a sign and a value */
@@ -137,6 +138,7 @@ int call_flush(struct call *c, int fd, struct err *e);
  * command. */
 int help_write(struct text *out, const char *path, struct err *e);
 
+command_fn owner_list, owner_show, owner_claim, owner_release, owner_transfer;
 command_fn node_list, node_show, node_claims, node_drain, node_undrain, node_down, node_up, node_set,
     node_watch, partition_list, status_show, event_follow, journal_list, config_reload, token_create,
     token_list, token_end, cert_create, cert_list, cert_revoke, version_show, help_show, greet_show,

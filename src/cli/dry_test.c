@@ -45,6 +45,9 @@ static const char *const lines[][3] = {
     {"override end", "lx1 --reason x", "/v1/overrides/end"},
     {"brake stop", "--reason x", "/v1/brakes/set"},
     {"brake release", "--reason x", "/v1/brakes/set"},
+    {"owner claim", "lx1 --owner physics", "/v1/owners/claim"},
+    {"owner release", "--owner physics", "/v1/owners/release"},
+    {"owner transfer", "lx1 --owner physics --new-owner bio", "/v1/owners/transfer"},
     {"power", "off lx1 --reason x", "/v1/power"},
 };
 enum { LINES = sizeof lines / sizeof lines[0] };

@@ -51,6 +51,13 @@ static void partitions_free(struct partition *p, size_t n)
     free(p);
 }
 
+static void tenants_free(struct tenant *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(t[i].name);
+    free(t);
+}
+
 void cluster_destroy(struct cluster *c)
 {
     if (!c)
@@ -62,6 +69,7 @@ void cluster_destroy(struct cluster *c)
         member_free(c, s);
     }
     partitions_free(c->partitions, c->n_partitions);
+    tenants_free(c->tenants, c->n_tenants);
     listings_destroy(c->listings);
     class_index_destroy(c->index);
     classes_fini(&c->classes);
@@ -82,6 +90,7 @@ void roster_fini(struct roster *r)
     }
     free(r->nodes);
     partitions_free(r->partitions, r->n_partitions);
+    tenants_free(r->tenants, r->n_tenants);
     classes_fini(&r->classes);
     *r = (struct roster){0};
 }
@@ -204,6 +213,11 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     c->n_partitions = r->n_partitions;
     r->n_partitions = 0;
     c->partition_max = r->partition_max;
+    tenants_free(c->tenants, c->n_tenants);
+    c->tenants = STEAL(r->tenants);
+    c->n_tenants = r->n_tenants;
+    r->n_tenants = 0;
+    c->sensitive_pool = r->sensitive_pool;
 
     for (size_t i = 0; i < r->n; i++)
         take_node(c, &r->nodes[i], &groups);

@@ -469,6 +469,15 @@ static void read_effect(const json_t *o, struct effect_command *out)
     out->done = keep(json_is_null(done) ? mem_dup("null") : json_write(done));
 }
 
+static struct owner owner_of(const json_t *o, const char *key)
+{
+    struct owner out = {0};
+    struct err e;
+    if (get(o, key) && owner_parse(word(o, key), &out, &e) < 0)
+        fail_msg("%s", e.msg);
+    return out;
+}
+
 void said_read(const char *set, struct command *cmd)
 {
     CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : json_object();
@@ -538,6 +547,11 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_REPAIR_APPROVE:
     case COMMAND_REPAIR_REFUSE: cmd->approval.remedy = text(o, "remedy"); break;
     case COMMAND_SWITCH: cmd->switched = (struct switch_command){clause(o, "name"), flag(o, "on")}; break;
+    case COMMAND_OWNER_CLAIM:
+    case COMMAND_OWNER_RELEASE:
+    case COMMAND_OWNER_TRANSFER:
+        cmd->own = (struct owner_command){owner_of(o, "from"), owner_of(o, "to"), flag(o, "person")};
+        break;
     case COMMAND_REVISE: read_revision(o, &cmd->revise); break;
     case COMMAND_OVERRIDE: read_override(o, &cmd->override); break;
     case COMMAND_OVERRIDE_AGE:

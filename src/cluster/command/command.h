@@ -8,6 +8,7 @@
 #include "cluster/command/command_conform.h"
 #include "cluster/command/command_health.h"
 #include "cluster/command/command_node.h"
+#include "cluster/command/command_owner.h"
 #include "cluster/state/budget.h"
 
 #include <stdbool.h>
@@ -97,6 +98,7 @@ struct command {
         struct measured_command measured;
         struct power_command power;
         struct revise_command revise;
+        struct owner_command own; /* OWNER_CLAIM, OWNER_RELEASE, OWNER_TRANSFER */
     };
 };
 

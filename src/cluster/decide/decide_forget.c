@@ -103,6 +103,8 @@ static int decide_forget_check(const struct cluster *c, const struct member *m, 
             m->name);
     if (operation_begun(c, m) || power_stands(c, m))
         return err_set(e, -EBUSY, "an operation on node \"%s\" is under way", m->name);
+    if (m->owner)
+        return err_set(e, -EBUSY, "node \"%s\" is owned by %s", m->name, m->owner->name);
     if (force)
         return 0;
     if (m->n_claims)

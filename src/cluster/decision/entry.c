@@ -30,6 +30,8 @@ void entry_fields_fini(struct entry_fields *f)
 {
     for (size_t i = 0; i < ENTRY_IDS; i++)
         text_fini(&f->ids[i]);
+    free(f->owner_from);
+    free(f->owner_to);
     *f = (struct entry_fields){0};
 }
 
@@ -94,6 +96,10 @@ void entry_fields_write(const struct entry_fields *f, struct text *out)
         write_word("from", step_name(f->from), out);
         write_word("to", step_name(f->to), out);
     }
+    if (f->owner_from)
+        write_word("owner_from", f->owner_from, out);
+    if (f->owner_to)
+        write_word("owner_to", f->owner_to, out);
     if (*f->remedy)
         write_word("remedy", f->remedy, out);
     if (f->outcome)
@@ -139,6 +145,15 @@ static int read_remedy(const json_t *o, struct entry_fields *f, struct err *e)
     return 0;
 }
 
+static int read_owner(const json_t *o, const char *name, char **out, struct err *e)
+{
+    const char *owner = NULL;
+    if (json_take_string(o, name, &owner, e) == -EINVAL)
+        return -EINVAL;
+    *out = owner ? mem_dup(owner) : NULL;
+    return 0;
+}
+
 static int read_outcome(const json_t *o, struct entry_fields *f, struct err *e)
 {
     const char *outcome = "";
@@ -164,6 +179,8 @@ static int read_object(const json_t *o, struct entry_fields *f, struct err *e)
             return -EINVAL;
     f->moves = json_object_get(o, "from") || json_object_get(o, "to");
     if (f->moves && (read_step(o, "from", &f->from, e) < 0 || read_step(o, "to", &f->to, e) < 0))
+        return -EINVAL;
+    if (read_owner(o, "owner_from", &f->owner_from, e) < 0 || read_owner(o, "owner_to", &f->owner_to, e) < 0)
         return -EINVAL;
     return read_remedy(o, f, e) < 0 || read_outcome(o, f, e) < 0 || read_cost(o, f, e) < 0 ? -EINVAL : 0;
 }

@@ -42,6 +42,7 @@ struct entry_fields {
     enum step from, to;         /* STEP_NONE: it begins, or ends */
     char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* "": none */
     enum entry_outcome outcome;
+    char *owner_from, *owner_to; /* the owner that loses the nodes, and the one that gets them; NULL: none */
     int64_t cost; /* expected of the remedy, in thousandths of a minute of one node; 0: it was not reckoned */
 };
 void entry_fields_fini(struct entry_fields *f);

@@ -130,3 +130,15 @@ void past_trim(struct member *m)
         m->past = NULL;
     }
 }
+
+struct member **members_meet(struct cluster *c, const struct hostlist *nodes)
+{
+    struct member **all = mem_alloc(nodes->n * sizeof *all);
+    size_t place = 0;
+    for (size_t i = 0; i < nodes->n; i++) {
+        all[i] = cluster_find_next(c, &place, nodes->names[i]);
+        if (!all[i] || all[i]->gone)
+            all[i] = cluster_meet(c, nodes->names[i]);
+    }
+    return all;
+}

@@ -141,24 +141,12 @@ static void mark_drained(const struct cluster *c, const struct hostlist *drained
     }
 }
 
-static struct member **meet_all(struct cluster *c, const struct hostlist *nodes)
-{
-    struct member **all = mem_alloc(nodes->n * sizeof *all);
-    size_t place = 0;
-    for (size_t i = 0; i < nodes->n; i++) {
-        all[i] = cluster_find_next(c, &place, nodes->names[i]);
-        if (!all[i] || all[i]->gone)
-            all[i] = cluster_meet(c, nodes->names[i]);
-    }
-    return all;
-}
-
 /* Nodes that the claim holds before and after stay linked: a claim on very many nodes is written again for
  * each change of a few. */
 static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes, bool all_drained,
                        const struct hostlist *drained)
 {
-    struct member **is = meet_all(c, nodes);
+    struct member **is = members_meet(c, nodes);
     CLEANUP_FREE unsigned char *marks = mem_alloc(c->n);
     for (size_t i = 0; i < nodes->n; i++)
         marks[is[i]->id] = all_drained ? MARK_NAMED | MARK_DRAINED : MARK_NAMED;
@@ -457,7 +445,8 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"surge/", put_surge},
                  {"override/", put_override},
                  {"bmc/", put_bmc},
-                 {"config/", put_config}};
+                 {"config/", put_config},
+                 {"owner/", put_owner}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
@@ -526,5 +515,6 @@ void cluster_forget_records(struct cluster *c)
     conform_forget(c);
     health_forget(c);
     floors_forget(c);
+    owners_forget(c);
     unknown_forget(c);
 }

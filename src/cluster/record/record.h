@@ -26,6 +26,9 @@ char *claim_reason_of(const char *problem, const char *words);
  * frees it. */
 char *node_record(struct wall admitted, const char *boot);
 
+/* The members of these names, each met when it is not known yet. The caller frees the list. */
+struct member **members_meet(struct cluster *c, const struct hostlist *nodes);
+
 /* A record's time: a string, because JSON numbers lose nanoseconds. */
 int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e);
 int record_fingerprint(const json_t *o, const char *key, struct fingerprint *out, struct err *e);
@@ -58,6 +61,11 @@ void effects_forget(struct cluster *c);
 int put_certificate(struct cluster *c, const char *subject, const char *value, struct err *e);
 /* As the record; the caller frees it. */
 char *holder_record(const struct holder *h);
+
+int put_owner(struct cluster *c, const char *name, const char *value, struct err *e);
+/* As the record of an owner with these nodes, at least one; the caller frees it. */
+char *owner_record(const char *by, struct wall since, const char *reason, struct member *const *nodes,
+                   size_t n);
 
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
 

@@ -20,6 +20,7 @@ struct ailment;
 struct drift;
 struct flaps;
 struct listing;
+struct ownership;
 struct machine_record;
 struct maintenance;
 struct override;
@@ -49,7 +50,8 @@ struct member {
     struct wall seen_since;
     struct past *past; /* NULL for a node that never changed and did not drift */
     size_t n_claims;
-    struct hold *claims; /* in order of their ids */
+    struct hold *claims;           /* in order of their ids */
+    const struct ownership *owner; /* NULL: nobody owns it */
 };
 
 /* Memory of a node that changed. */

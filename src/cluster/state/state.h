@@ -6,6 +6,7 @@
 #include "cluster/state/budget.h"
 #include "cluster/state/certificate.h"
 #include "cluster/state/lookup.h"
+#include "cluster/state/owner.h"
 #include "cluster/state/revision.h"
 
 #include "base/json.h"
@@ -80,6 +81,20 @@ struct floor_slot {
     UT_hash_handle hh;
 };
 
+/* An owner/ record. */
+struct owner_slot {
+    struct ownership o; /* first */
+    uint64_t sum;
+    UT_hash_handle hh;
+};
+
+/* The use of a tenant that owns nodes; "" stands for all persons. */
+struct tenant_slot {
+    char name[TENANT_NAME_BYTES_MAX + 1];
+    struct tenant_use use;
+    UT_hash_handle hh;
+};
+
 struct switch_slot {
     char *name;
     char *by, *why;
@@ -126,6 +141,11 @@ struct cluster {
     struct tally *tallies;
     struct floor_slot *floors;
     struct switch_slot *switches;
+    struct owner_slot *owners;
+    struct tenant_slot *tenant_uses;
+    size_t n_tenants;
+    struct tenant *tenants;  /* of the roster */
+    uint32_t sensitive_pool; /* likewise */
     struct unknown_slot *unknown;
     size_t unknown_bytes; /* the bytes of their keys and values */
     size_t n_isolated;
@@ -190,6 +210,7 @@ void member_forget_trial(struct cluster *c, struct member *m);
 void health_forget(struct cluster *c); /* all that is not a member's */
 
 void floors_forget(struct cluster *c);
+void owners_forget(struct cluster *c);
 
 /* A repair, a claim or an admission of m has changed. */
 void member_count_out(struct cluster *c, struct member *m);

@@ -71,6 +71,8 @@ struct batch {
     struct job *jobs;
     unsigned met;   /* the bits 1 << enum command_meets of its commands */
     bool takes_out; /* one of its decisions takes nodes out of service */
+    size_t n_quotas;
+    const char *quotas[STORE_ENTRIES_MAX]; /* on which its decisions rest; their commands own them */
     size_t n_ops, n_entries, bytes;
     struct store_op ops[STORE_OPS_MAX];
     struct {

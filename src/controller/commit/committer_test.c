@@ -133,6 +133,9 @@ static void open_world(struct world *x)
         r.nodes[i].name = mem_dup(name);
         spec_init(&r.nodes[i].spec);
     }
+    r.tenants = mem_alloc(2 * sizeof *r.tenants);
+    r.tenants[r.n_tenants++] = (struct tenant){mem_dup("physics"), 2, QUOTA_NONE};
+    r.tenants[r.n_tenants++] = (struct tenant){mem_dup("bio"), 2, QUOTA_NONE};
     cluster_configure(x->c, &r, NULL);
     const struct store_keep keep = {.bytes = UINT64_MAX, .directory = x->dir};
     x->k = committer_create(&x->loop, x->c, x->store, x->term, revision, &keep, &events);
@@ -335,6 +338,34 @@ static void test_two_that_leave_service_are_two_batches(void **state)
     const char *log = wait_for(x, 3);
     assert_non_null(strstr(log, "d: ok"));
     assert_true(strstr(log, "d: ok") < strstr(log, "entry switch.set  ann\nstop: ok"));
+}
+
+/* The quota has room for each of the two, and not for both together. Another tenant's has nothing to do with
+ * it. */
+static void test_two_that_rest_on_a_quota_are_two_batches(void **state)
+{
+    struct world *x = *state;
+    double ms;
+    ask(x, "a", COMMAND_OWNER_CLAIM, "root", "lx[001-002]", "{\"to\":\"physics:1\"}");
+    ask(x, "b", COMMAND_OWNER_CLAIM, "root", "lx003", "{\"to\":\"bio\"}");
+    ask(x, "c", COMMAND_OWNER_CLAIM, "root", "lx004", "{\"to\":\"physics:2\"}");
+    assert_string_equal(wait_for(x, 3), "entry owner.claim lx[001-002] root\nentry owner.claim lx003 root\n"
+                                        "a: ok, changed lx[001-002]\nb: ok, changed lx003\n"
+                                        "c: tenant \"physics\" would own 3 nodes, and its quota is 2\n");
+    assert_int_equal(committer_count(x->k, &ms), 1);
+    /* What a release gives back counts when it is committed. */
+    ask(x, "d", COMMAND_OWNER_RELEASE, "root", "lx001", "{\"from\":\"physics:1\"}");
+    ask(x, "e", COMMAND_OWNER_CLAIM, "root", "lx001", "{\"to\":\"physics:2\"}");
+    wait_for(x, 2);
+    assert_int_equal(committer_count(x->k, &ms), 3);
+    assert_int_equal(cluster_tenant_use(x->c, "physics").nodes, 2);
+    /* A configuration that is agreed with another quota is a commit before or after. */
+    ask(x, "f", COMMAND_REVISE, "fettled", "",
+        "{\"act\":true,\"out\":0,\"out_class\":100,\"out_group\":100,\"out_partition\":100,\"surge\":0,"
+        "\"surge_s\":600,\"remedies_a_week\":5}");
+    ask(x, "g", COMMAND_OWNER_CLAIM, "root", "lx005", "{\"to\":\"bio\"}");
+    wait_for(x, 2);
+    assert_int_equal(committer_count(x->k, &ms), 5);
 }
 
 /* Nothing is committed for the first two, so only the committer itself can wake the third. */
@@ -859,6 +890,7 @@ int main(void)
         TEST(test_the_same_node_waits_for_the_next_batch),
         TEST(test_the_same_record_waits_for_the_next_batch),
         TEST(test_two_that_leave_service_are_two_batches),
+        TEST(test_two_that_rest_on_a_quota_are_two_batches),
         TEST(test_commands_without_effect_leave_nobody_waiting),
         TEST(test_a_refusal_has_a_sentence),
         TEST(test_a_long_command_goes_in_parts),

@@ -58,6 +58,8 @@ struct config {
         char *name, *keys;
         int line;
     } * classes;
+    size_t n_tenants; /* likewise, of TenantConf */
+    struct tenant *tenants;
     struct config_text agreed; /* the parts that decide; empty once they were passed to config_text_fini */
     const struct config_text *from; /* set while it is read from texts; NULL: from the files */
     struct text

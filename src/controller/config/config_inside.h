@@ -7,9 +7,9 @@
 
 /*
  * Shared by config.c, which reads everything in order, and by the readers of one file each: fettle_conf.c,
- * node_conf.c, partition_conf.c, class_conf.c, health_conf.c; by broker_conf.c; and by doubt_conf.c. Each
- * reader takes its file into *c, or sets the error's sentence. The readers use fettle_conf.c and
- * config_text.c, and never one another.
+ * node_conf.c, partition_conf.c, class_conf.c, tenant_conf.c, health_conf.c; by broker_conf.c; and by
+ * doubt_conf.c. Each reader takes its file into *c, or sets the error's sentence. The readers use
+ * fettle_conf.c and config_text.c, and never one another.
  */
 
 /* fettle.conf, at c->path: the text and the number of each parameter, given or default. */
@@ -45,6 +45,11 @@ int config_read_nodes(struct config *c, struct err *e);
 int config_fill_partitions(struct config *c, const struct conf *file, struct err *e);
 /* Without a file every node is in the class default. */
 int config_read_classes(struct config *c, struct err *e);
+/* Without a file there is no tenant. */
+int config_read_tenants(struct config *c, struct err *e);
+void config_fini_tenants(struct config *c);
+/* Adds one sentence on a line for each tenant that differs. */
+void config_compare_tenants(const struct config *was, const struct config *is, struct text *changes);
 /* Checks, meanings and remedies. Call it after the classes, which they name. */
 int config_read_health(struct config *c, struct err *e);
 void config_fini_health(struct config *c);

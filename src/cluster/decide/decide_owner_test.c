@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cluster/fixture_test.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ROSTER                                                                                          \
+    "lx[01-06] CPUs=2; s[1-4] Sensitive=yes; tenant physics Nodes=4 Allocations=2; tenant bio; tenant " \
+    "chem Nodes=2; pool 3"
+
+static int setup(void **state)
+{
+    struct world *w = world_create();
+    world_configure(w, ROSTER, NULL);
+    *state = w;
+    return 0;
+}
+
+static const char *claim(struct world *w, const char *nodes, const char *to)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set, "{\"to\":\"%s\"}", to);
+    return world_ask(w, COMMAND_OWNER_CLAIM, "root", nodes, set.s, "a run");
+}
+
+static const char *release(struct world *w, const char *nodes, const char *from)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set, "{\"from\":\"%s\"}", from);
+    return world_ask(w, COMMAND_OWNER_RELEASE, "root", nodes, set.s, NULL);
+}
+
+static const char *transfer(struct world *w, const char *nodes, const char *from, const char *to)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set, "{\"from\":\"%s\",\"to\":\"%s\"}", from, to);
+    return world_ask(w, COMMAND_OWNER_TRANSFER, "root", nodes, set.s, NULL);
+}
+
+/* ann claims nodes for herself, and her name is a person's. */
+static const char *person(struct world *w, const char *actor, const char *nodes, const char *name,
+                          const char *is_person)
+{
+    CLEANUP_TEXT struct text set = {0};
+    text_printf(&set, "{\"to\":\"@%s\",\"person\":%s}", name, is_person);
+    return world_ask(w, COMMAND_OWNER_CLAIM, actor, nodes, set.s, NULL);
+}
+
+static const char *owner_of(const struct world *w, const char *node)
+{
+    const struct member *m = cluster_find(w->c, node);
+    return m->owner ? m->owner->name : "nobody";
+}
+
+static void test_nodes_get_an_owner_and_lose_it(void **state)
+{
+    struct world *w = *state;
+    assert_string_equal(
+        claim(w, "lx[01-02]", "physics/batch:12"),
+        quoted("owner/physics/batch:12 = {'by':'root','since':'1000','reason':'a run','nodes':'lx[01-02]'}\n"
+               "lx[01-02]: owned by physics/batch:12: a run\n"));
+    assert_string_equal(world_fields(),
+                        quoted("'owners':['physics/batch:12'],'owner_to':'physics/batch:12'"));
+    assert_string_equal(world_about(), "physics/batch:12");
+    w->at = 2000;
+    assert_string_equal(
+        claim(w, "lx[02-03]", "physics/batch:12"), /* one more; when it began stays */
+        quoted("owner/physics/batch:12 = {'by':'root','since':'1000','reason':'a run','nodes':'lx[01-03]'}\n"
+               "lx03: owned by physics/batch:12: a run\n"));
+    assert_string_equal(claim(w, "lx[01-03]", "physics/batch:12"), "nothing");
+    assert_string_equal(
+        release(w, "lx01", "physics/batch:12"),
+        quoted("owner/physics/batch:12 = {'by':'root','since':'1000','reason':'a run','nodes':'lx[02-03]'}\n"
+               "lx01: released by its owner physics/batch:12\n"));
+    assert_string_equal(world_fields(),
+                        quoted("'owners':['physics/batch:12'],'owner_from':'physics/batch:12'"));
+    assert_string_equal(release(w, "lx01", "physics/batch:12"), "nothing");
+    assert_string_equal(release(w, "", "physics/batch:12"),
+                        "owner/physics/batch:12 = gone\nlx[02-03]: released by its owner physics/batch:12\n");
+    assert_string_equal(release(w, "", "physics/batch:12"), "nothing");
+    assert_string_equal(owner_of(w, "lx02"), "nobody");
+}
+
+static void test_it_is_all_nodes_or_none(void **state)
+{
+    struct world *w = *state;
+    claim(w, "lx03", "bio");
+    assert_string_equal(claim(w, "lx[01-04]", "physics"), "node \"lx03\" is owned by bio");
+    assert_int_equal(world_rc(), -EBUSY);
+    assert_string_equal(owner_of(w, "lx01"), "nobody");
+    assert_string_equal(release(w, "lx[03-04]", "physics"), "node \"lx03\" is owned by bio");
+    assert_string_equal(release(w, "lx[02-03]", "bio"), /* lx02 is free already */
+                        "owner/bio = gone\nlx03: released by its owner bio\n");
+    assert_non_null(strstr(claim(w, "lx[01-02],lx99", "physics"), "no node \"lx99\""));
+    assert_string_equal(claim(w, "", "physics"), "no node is named");
+}
+
+static void test_a_transfer_compares_and_sets(void **state)
+{
+    struct world *w = *state;
+    claim(w, "lx[01-03]", "physics:1");
+    w->at = 2000;
+    assert_string_equal(
+        transfer(w, "lx01", "physics:1", "bio:9"),
+        quoted("owner/physics:1 = {'by':'root','since':'1000','reason':'a run','nodes':'lx[02-03]'}\n"
+               "owner/bio:9 = {'by':'root','since':'2000','reason':'','nodes':'lx01'}\n"
+               "lx01: owned by bio:9, and by physics:1 no more\n"));
+    assert_string_equal(world_fields(), quoted("'owners':['physics:1','bio:9'],'owner_from':'physics:1',"
+                                               "'owner_to':'bio:9'"));
+    assert_string_equal(transfer(w, "lx01", "physics:1", "bio:9"), "nothing");
+    assert_string_equal(transfer(w, "lx01", "physics:1", "physics:2"), "node \"lx01\" is owned by bio:9");
+    assert_int_equal(world_rc(), -EBUSY);
+    assert_string_equal(transfer(w, "lx04", "physics:1", "bio"), "nobody owns node \"lx04\"");
+    assert_string_equal(
+        transfer(w, "", "physics:1", "physics"),
+        quoted("owner/physics:1 = gone\n"
+               "owner/physics = {'by':'root','since':'2000','reason':'','nodes':'lx[02-03]'}\n"
+               "lx[02-03]: owned by physics, and by physics:1 no more\n"));
+    assert_string_equal(transfer(w, "", "physics:1", "bio"), "nothing");
+    assert_string_equal(transfer(w, "lx01", "bio:9", "bio:9"), "both owners are bio:9");
+}
+
+static void test_tenants_are_configured(void **state)
+{
+    struct world *w = *state;
+    assert_string_equal(claim(w, "lx01", "physic"), "no tenant \"physic\"; the nearest is \"physics\"");
+    assert_int_equal(world_rc(), -ENOENT);
+    claim(w, "lx01", "bio");
+    world_configure(w, "lx[01-06] CPUs=2", NULL); /* what a tenant has can always be given back */
+    assert_string_equal(claim(w, "lx02", "bio"), "no tenant \"bio\" in TenantConf");
+    assert_string_equal(owner_of(w, "lx01"), "bio");
+    assert_string_equal(release(w, "lx01", "bio"), "owner/bio = gone\nlx01: released by its owner bio\n");
+}
+
+static void test_quotas_are_never_passed(void **state)
+{
+    struct world *w = *state;
+    claim(w, "lx[01-03]", "physics:1");
+    assert_string_equal(claim(w, "lx[04-05]", "physics:2"),
+                        "tenant \"physics\" would own 5 nodes, and its quota is 4");
+    assert_int_equal(world_rc(), -EDQUOT);
+    claim(w, "lx04", "physics:2");
+    release(w, "lx03", "physics:1");
+    assert_string_equal(claim(w, "lx03", "physics:3"),
+                        "tenant \"physics\" would have 3 allocations, and its quota is 2");
+    claim(w, "lx03", "physics/batch"); /* that is none */
+    assert_int_equal(world_rc(), 0);
+    claim(w, "lx05", "bio:1");
+    assert_string_equal(transfer(w, "lx05", "bio:1", "physics:2"),
+                        "tenant \"physics\" would own 5 nodes, and its quota is 4");
+    /* Within a tenant no node is added, and an allocation may end where another begins. */
+    assert_string_equal(transfer(w, "lx01", "physics:1", "physics:3"),
+                        "tenant \"physics\" would have 3 allocations, and its quota is 2");
+    transfer(w, "", "physics:1", "physics:3");
+    assert_int_equal(world_rc(), 0);
+    assert_int_equal(cluster_tenant_use(w->c, "physics").nodes, 4);
+    assert_int_equal(cluster_tenant_use(w->c, "physics").allocations, 2);
+    /* A quota that was lowered takes nothing away. */
+    world_configure(w, "lx[01-06]; tenant physics Nodes=1", NULL);
+    assert_string_equal(claim(w, "lx06", "physics"),
+                        "tenant \"physics\" would own 5 nodes, and its quota is 1");
+    assert_string_equal(owner_of(w, "lx04"), "physics:2");
+}
+
+static void test_a_sensitive_node_is_a_persons(void **state)
+{
+    struct world *w = *state;
+    assert_string_equal(claim(w, "s1", "physics"),
+                        "node \"s1\" is sensitive: a person claims it, and no tenant");
+    assert_int_equal(world_rc(), -EACCES);
+    assert_string_equal(person(w, "ann", "lx01", "ann", "true"),
+                        "node \"lx01\" is not sensitive: it is claimed for a tenant");
+    assert_string_equal(person(w, "robot", "s1", "robot", "false"),
+                        "\"robot\" is no person; a sensitive node is claimed by the person who works on it");
+    assert_string_equal(person(w, "ann", "s1", "eve", "true"),
+                        "\"ann\" cannot claim a node for the person \"eve\"");
+    assert_int_equal(world_rc(), -EACCES);
+    assert_string_equal(person(w, "ann", "s[1-2]", "ann", "true"),
+                        quoted("owner/@ann = {'by':'ann','since':'1000','reason':'','nodes':'s[1-2]'}\n"
+                               "s[1-2]: owned by @ann\n"));
+    assert_string_equal(person(w, "eve", "s[2-3]", "eve", "true"), "node \"s2\" is owned by @ann");
+    assert_string_equal(person(w, "eve", "s[3-4]", "eve", "true"),
+                        "persons would own 4 sensitive nodes, and SensitivePool is 3");
+    assert_int_equal(world_rc(), -EDQUOT);
+    assert_string_equal(transfer(w, "s1", "@ann", "@eve"),
+                        "a person's nodes are released and wiped; they are not transferred");
+}
+
+/* --- whatever comes ---------------------------------------------------------------------------- */
+
+enum { NODES = 6, OWNERS = 7, TURNS = 20000 };
+
+static const char *const owners[OWNERS] = {"physics:1", "physics/b:2", "physics:3", "physics",
+                                           "bio",       "chem:1",      "chem"};
+
+static unsigned draw(uint64_t *seed, unsigned below)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(*seed >> 33) % below;
+}
+
+/* By the records alone, as another program would count them. */
+static void check_records(const struct world *w)
+{
+    unsigned owned[NODES + 1] = {0}, nodes[3] = {0}, allocations[3] = {0};
+    static const char *const tenants[3] = {"physics", "bio", "chem"};
+    for (size_t i = 0; i < w->n; i++) {
+        struct owner o;
+        if (strncmp(w->records[i].key, "owner/", 6) != 0)
+            continue;
+        assert_int_equal(owner_parse(w->records[i].key + 6, &o, NULL), 0);
+        CLEANUP_JSON json_t *r = json_read(w->records[i].value, strlen(w->records[i].value), NULL);
+        CLEANUP_HOSTLIST struct hostlist h = {0};
+        assert_int_equal(hostlist_parse(json_text(r, "nodes"), &h, NULL), 0);
+        for (size_t k = 0; k < h.n; k++)
+            assert_int_equal(owned[atoi(h.names[k] + 2)]++, 0);
+        for (size_t t = 0; t < 3; t++) {
+            bool is_its = strcmp(o.tenant, tenants[t]) == 0;
+            nodes[t] += is_its ? (unsigned)h.n : 0;
+            allocations[t] += is_its && *o.allocation;
+        }
+    }
+    for (size_t t = 0; t < 3; t++) {
+        assert_int_equal(cluster_tenant_use(w->c, tenants[t]).nodes, nodes[t]);
+        assert_int_equal(cluster_tenant_use(w->c, tenants[t]).allocations, allocations[t]);
+    }
+    assert_true(nodes[0] <= 4 && allocations[0] <= 2 && nodes[2] <= 2);
+}
+
+static void test_no_node_has_two_owners_whatever_comes(void **state)
+{
+    struct world *w = *state;
+    uint64_t seed = 1;
+    size_t taken = 0;
+    for (int i = 0; i < TURNS; i++) {
+        char list[64] = "";
+        for (unsigned n = draw(&seed, 4); n > 0; n--)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%slx0%u", *list ? "," : "",
+                     draw(&seed, NODES) + 1);
+        const char *a = owners[draw(&seed, OWNERS)], *b = owners[draw(&seed, OWNERS)];
+        switch (draw(&seed, 3)) {
+        case 0: claim(w, list, a); break;
+        case 1: release(w, list, a); break;
+        default: transfer(w, list, a, b); break;
+        }
+        taken += world_rc() == 0;
+        check_records(w);
+    }
+    assert_true(taken > TURNS / 10);
+    struct cluster *again = world_reload(w, ROSTER, 3, true);
+    assert_int_equal(cluster_digest(again), cluster_digest(w->c));
+    cluster_destroy(again);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_nodes_get_an_owner_and_lose_it, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_it_is_all_nodes_or_none, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_a_transfer_compares_and_sets, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_tenants_are_configured, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_quotas_are_never_passed, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_a_sensitive_node_is_a_persons, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_no_node_has_two_owners_whatever_comes, setup, world_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
