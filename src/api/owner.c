@@ -118,7 +118,7 @@ static void render_tenants(const struct cluster *c, struct text *t)
         render_limit(t, "allocations_max", all[i].allocations);
         text_add_char(t, '}');
     }
-    text_printf(t, "],\"sensitive\":{\"nodes\":%" PRIu32, cluster_tenant_use(c, "").nodes);
+    text_printf(t, "],\"sensitive\":{\"nodes\":%" PRIu32, cluster_sensitive_use(c));
     render_limit(t, "nodes_max", cluster_sensitive_pool(c));
     text_add(t, "}}");
 }

@@ -54,6 +54,12 @@
     "\"job\":"                                                                                            \
     "\"1\",\"user\":\"u\"}]}]"
 
+#define OWNERS                                                                                            \
+    "{\"owners\":[{\"owner\":\"t:1\",\"tenant\":\"t\",\"allocation\":\"1\",\"count\":1,\"since\":\"s\","  \
+    "\"by\":\"b\","                                                                                       \
+    "\"reason\":\"r\",\"nodes\":\"n1\"}],\"tenants\":[{\"tenant\":\"t\",\"nodes\":1,\"nodes_max\":\"2\"," \
+    "\"allocations\":1,\"allocations_max\":null}],\"sensitive\":{\"nodes\":0,\"nodes_max\":1}}"
+
 /* Each command that reads an answer, and a good one. Where there are two answers, both are this. */
 static const char *const calls[][2] = {
     {"node list", "{\"nodes\":[{\"Name\":\"n1\",\"State\":\"DOWN\",\"Partition\":[1,2],\"Silent\":5}]}"},
@@ -148,6 +154,12 @@ static const char *const calls[][2] = {
      "\"severity\":\"s\"}]}]}"},
     {"override set n1 -r x", CHANGED},
     {"override end n1 -r x", CHANGED},
+    {"owner list", OWNERS},
+    {"owner show t", OWNERS},
+    {"owner show @p", OWNERS},
+    {"owner claim n1", CHANGED},
+    {"owner release n1 --dry-run", WOULD},
+    {"owner transfer n1 --owner t --new-owner u", CHANGED},
     {"brake stop -r x", CHANGED},
     {"brake release -r x --dry-run", WOULD},
     {"brake list", "{\"switches\":[{\"name\":\"s\",\"on\":true}],\"budgets\":[{\"scope\":\"c\",\"out\":1}]}"},

@@ -36,14 +36,14 @@ static void write_use(struct text *out, const struct fettle_value *v, const char
 
 static void write_owner(struct call *c, const struct fettle_value *v)
 {
-    CLEANUP_TEXT struct text line = {0};
-    text_printf(&line, "%s: ", report_text(v, "count"));
-    text_add(&line, report_text(v, "nodes"));
-    report_line(&c->out, fettle_get_text(v, "owner"), line.s);
-    report_since(&c->out, "  since", fettle_get_text(v, "since"));
-    report_line(&c->out, "  by", fettle_get_text(v, "by"));
+    CLEANUP_TEXT struct text nodes = {0};
     const char *reason = fettle_get_text(v, "reason");
-    report_line(&c->out, "  reason", reason && *reason ? reason : NULL);
+    text_printf(&nodes, "%s: %s", report_text(v, "count"), report_text(v, "nodes"));
+    report_line(&c->out, "Owner", fettle_get_text(v, "owner"));
+    report_line(&c->out, "Nodes", nodes.s);
+    report_since(&c->out, "Since", fettle_get_text(v, "since"));
+    report_line(&c->out, "By", fettle_get_text(v, "by"));
+    report_line(&c->out, "Reason", reason && *reason ? reason : NULL);
 }
 
 /* The quotas that bind the owner: its tenant's, or those of all persons. */
@@ -53,7 +53,7 @@ static void write_quotas(struct call *c, const struct fettle_value *v, const cha
     size_t len = strcspn(owner, "/:");
     if (*owner == '@') {
         write_use(&line, fettle_value_find(v, "sensitive"), "nodes", "nodes_max", "nodes of all persons");
-        report_line(&c->out, "Sensitive pool", line.s);
+        report_line(&c->out, "Pool", line.s);
         return;
     }
     REPORT_EACH(i, fettle_value_find(v, "tenants"))
@@ -64,7 +64,7 @@ static void write_quotas(struct call *c, const struct fettle_value *v, const cha
         write_use(&line, i, "nodes", "nodes_max", "nodes");
         text_add(&line, ", ");
         write_use(&line, i, "allocations", "allocations_max", "allocations");
-        report_line(&c->out, "Quota of its tenant", line.s);
+        report_line(&c->out, "Quota", line.s);
     }
 }
 
@@ -84,7 +84,7 @@ int owner_show(struct call *c, struct err *e)
         REPORT_EACH(i, owners)
         write_owner(c, i);
         if (fettle_value_count(owners) == 0)
-            report_line(&c->out, owner, "no node");
+            report_line(&c->out, "Nodes", "none");
         write_quotas(c, v, owner);
     }
     fettle_answer_free(answer);

@@ -41,6 +41,7 @@ static void member_free(struct cluster *c, struct member_slot *s)
     free(s->m.name);
     free(s->m.edit);
     free(s->m.claims);
+    free(s->m.wiped);
     free(s);
 }
 
@@ -218,6 +219,7 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     c->n_tenants = r->n_tenants;
     r->n_tenants = 0;
     c->sensitive_pool = r->sensitive_pool;
+    c->wipes = r->wipes;
 
     for (size_t i = 0; i < r->n; i++)
         take_node(c, &r->nodes[i], &groups);

@@ -52,6 +52,8 @@
  *   config/head       the configuration that decides, and config/text.HASH, its texts (state/revision.h)
  *   owner/NAME        the nodes of a tenant, a vCluster, an allocation or a person: {"by","since","reason",
  *                     "nodes"}
+ *   wiped/NAME        it was wiped since a person released it, and waits for an approval: {"at","remedy",
+ *                     "operation"}
  *   effect/KIND.NAME  the outbox: what drivers are to bring about
  */
 

@@ -173,6 +173,39 @@ static int note(void *arg, const char *name, const char *id, const char *data, s
     return 0;
 }
 
+static void calls_about_owners_become_requests(void **state)
+{
+    CLEANUP_FREE char *answer = stub_json(200, "{}");
+    enum { CALLS = 5 };
+    struct stub_answer answers[CALLS];
+    for (size_t i = 0; i < CALLS; i++)
+        answers[i] = (struct stub_answer){.bytes = answer};
+    struct scene s = scene_open(answers, CALLS, 0);
+    struct fettle_answer *a[CALLS] = {0}, **next = a;
+    assert_int_equal(fettle_owner_list(s.f, NULL, next++, &s.e), 0);
+    assert_int_equal(fettle_owner_list(s.f, "a/b:1", next++, &s.e), 0);
+    assert_int_equal(fettle_owner_claim(s.f, "lx1", NULL, "a run", next++, &s.e), 0);
+    assert_int_equal(fettle_owner_release(s.f, NULL, "a", NULL, next++, &s.e), 0);
+    assert_int_equal(fettle_owner_transfer(s.f, "lx1", "a", "b:1", NULL, next++, &s.e), 0);
+    for (size_t i = 0; i < CALLS; i++)
+        fettle_answer_free(a[i]);
+    stub_join(s.stub);
+    static const struct {
+        const char *line, *body;
+    } wanted[CALLS] = {{"GET /v1/owners HTTP/1.1\r\n", ""},
+                       {"GET /v1/owners?owner=a%2Fb%3A1 HTTP/1.1\r\n", ""},
+                       {"POST /v1/owners/claim HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"reason\":\"a run\"}"},
+                       {"POST /v1/owners/release HTTP/1.1\r\n", "{\"owner\":\"a\"}"},
+                       {"POST /v1/owners/transfer HTTP/1.1\r\n",
+                        "{\"nodes\":\"lx1\",\"owner\":\"a\",\"new_owner\":\"b:1\"}"}};
+    for (size_t i = 0; i < CALLS; i++) {
+        const char *request = stub_request(s.stub, i);
+        assert_memory_equal(request, wanted[i].line, strlen(wanted[i].line));
+        assert_string_equal(strstr(request, "\r\n\r\n") + 4, wanted[i].body);
+    }
+    scene_close(&s);
+}
+
 static void event_bytes_may_be_cut_anywhere(void **state)
 {
     static const char bytes[] =
@@ -205,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_become_requests),
         cmocka_unit_test(calls_about_health_become_requests),
+        cmocka_unit_test(calls_about_owners_become_requests),
         cmocka_unit_test(event_bytes_may_be_cut_anywhere),
         cmocka_unit_test(an_endless_event_is_refused),
     };

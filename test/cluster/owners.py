@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """For whom nodes work: schedulers that want the same node, quotas, and a controller that is killed meanwhile."""
 import json
+import os
 import threading
 
-from harness import Controller, contains, equal, main, wait
+from fleet import certificates
+from harness import Controller, contains, equal, holds, main, wait
+from ward import repair, ward
 
 NODES = [f'n{i:02}' for i in range(1, 9)]
 TENANTS = 'Tenant=physics Nodes=4 Allocations=2\nTenant=bio\n'
@@ -75,6 +78,58 @@ def test_schedulers_that_want_the_same_nodes(world):
     equal(owners(c), {f'{t}:{n}': n for t, n, _, _ in won}, 'who was told that it owns what, owns it')
     equal(max(sum(1 for w in won if w[0] == t) for t in 'abc') <= 3, True, 'quotas')
     wait('the controller is well', lambda: c.status()['revision'] >= len(won))
+
+
+def claim(c, who, nodes, **more):
+    return c.ask_https('POST', '/v1/owners/claim', {'nodes': nodes, **more}, **who)
+
+
+def wait_wiped(c, node):
+    """What is left to do says the dry run of an approval, which needs a reason before the wipe."""
+    wait(f'{node} was wiped', lambda: c.fettle_run('conform', 'approve', node, '--dry-run')[0] == 0)
+    c.wait_nodes('it waits for an approval', [node], Lifecycle='drained')
+
+
+def test_a_sensitive_node_is_a_persons(world):
+    """It is claimed by a person, wiped when it is released, and approved before the next person gets it; what could not be
+    wiped is quarantined, also after kill -9."""
+    log = world.path('wiped')
+    wipe = (f'Remedy=wipe Run="node:test ! -e {log}.fails && echo $FETTLE_NODE >>{log}" Helps=nothing Confidence=50% '
+            'Because="a person released it" Takes=1s')
+    c, _ = ward(world, ['s1'], nodes='Name=s1 Sensitive=yes\n', remedy=wipe)
+    who = certificates(world, c, ann='admin', eve='admin')
+    equal(claim(c, who['ann'], 's1')[0], 200, 'a claim')
+    status, answer = claim(c, who['eve'], 's1')
+    equal((status, answer['error']['owner']), (409, '@ann'), 'the claim of another person')
+    equal(claim(c, who['eve'], 's1', owner='@ann')[0], 403, 'a claim for another person')
+    contains(c.fettle('owner', 'release', 's1', '--owner', '@ann', status=2), 'a reason is needed', 'a release by somebody else')
+    equal(c.ask_https('POST', '/v1/owners/release', {'nodes': 's1'}, **who['ann'])[0], 200, 'a release')
+    wait_wiped(c, 's1')
+    with open(log, encoding='utf-8') as f:
+        equal(f.read().split(), ['s1'], 'what was done')
+    status, answer = claim(c, who['eve'], 's1')
+    contains(answer['error']['message'], 'wiped, and waits for an approval', 'a claim before the approval')
+    c.fettle('conform', 'approve', 's1')
+    c.wait_nodes('it is in service', ['s1'], Lifecycle='available')
+    equal(claim(c, who['eve'], 's1')[0], 200, 'a claim after the approval')
+    world.write('wiped.fails', '')
+    c.ask_https('POST', '/v1/owners/release', {'nodes': 's1'}, **who['eve'])
+    c.wait_nodes('it is quarantined', ['s1'], Lifecycle='quarantined')
+    c.process.kill()
+    c.start()
+    c.wait_nodes('it is heard again', ['s1'], Liveness='live')
+    holds('it stays in the quarantine', 2, lambda: c.node('s1')['Lifecycle'] == 'quarantined')
+    contains(repair(c, 's1')['why'], 'it was not wiped', 'why')
+    os.unlink(world.path('wiped.fails'))
+    c.fettle('repair', 'move', 'human_intervention', 's1', '--reason', 'the drive is unlocked')
+    wait_wiped(c, 's1')
+    c.fettle('conform', 'approve', 's1')
+    moves = [(e['from'], e['to'], e.get('outcome')) for e in c.journal() if e['what'] == 'repair.step' and 'wipe' in
+             (e['from'], e['to'])]
+    equal(moves, [('none', 'wipe', None), ('wipe', 'provision', 'done'), ('none', 'wipe', None),
+                  ('wipe', 'quarantine', 'failed'), ('none', 'wipe', None), ('wipe', 'provision', 'done')], 'the journal')
+    equal([e['outcome'] for e in c.journal() if e['what'] == 'effect.result' and e.get('outcome') in ('done', 'failed')],
+          ['done', 'failed', 'done'], 'what became of each wipe')
 
 
 main()

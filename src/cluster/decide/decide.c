@@ -186,6 +186,11 @@ static int check_claim(const struct cluster *c, const struct command *cmd, enum 
                        "claim %s is for a node that drifted; `fettle conform approve` releases it when the "
                        "node was verified to be right again",
                        claim->id);
+    if (claim->kind == CLAIM_WIPE)
+        return err_set(e, -EACCES,
+                       "claim %s is for a node that a person released; `fettle conform approve` releases it "
+                       "when the node was wiped",
+                       claim->id);
     if (claim->kind == CLAIM_REPAIR)
         return err_set(
             e, -EACCES,

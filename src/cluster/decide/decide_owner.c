@@ -50,17 +50,23 @@ static int check_tenant(const struct cluster *c, const struct owner *to, struct 
                 : err_set(e, -ENOENT, "no tenant \"%s\" in TenantConf", to->tenant);
 }
 
-/* A person claims for nobody else: the record names the one who is answerable. */
-static int check_person(const struct owner_command *says, const char *actor, struct err *e)
+/* A person claims for nobody else: the record names the one who is answerable. What could not be wiped
+ * afterwards is given to nobody. */
+static int check_person(const struct cluster *c, const struct owner_command *says, const char *actor,
+                        struct err *e)
 {
     if (!says->person)
         return err_set(e, -EACCES,
                        "\"%s\" is no person; a sensitive node is claimed by the person who works on it",
                        actor);
-    return strcmp(says->to.person, actor) == 0
-               ? 0
-               : err_set(e, -EACCES, "\"%s\" cannot claim a node for the person \"%s\"", actor,
-                         says->to.person);
+    if (strcmp(says->to.person, actor) != 0)
+        return err_set(e, -EACCES, "\"%s\" cannot claim a node for the person \"%s\"", actor,
+                       says->to.person);
+    if (!c->wipes)
+        return err_set(e, -EBUSY, "no remedy \"wipe\" is configured, so the node could not be wiped");
+    if (c->limits.given && !c->limits.act)
+        return err_set(e, -EBUSY, "health is only observed, so the node could not be wiped");
+    return 0;
 }
 
 static int check_owner(const struct cluster *c, const struct command *cmd, struct err *e)
@@ -71,6 +77,25 @@ static int check_owner(const struct cluster *c, const struct command *cmd, struc
     return *says->to.tenant ? check_tenant(c, &says->to, e) : 0;
 }
 
+/* Nothing of the person before is left on it, whoever comes. */
+static int check_wiped(const struct member *m, struct err *e)
+{
+    if (!member_held_by(m, CLAIM_WIPE))
+        return 0;
+    return err_set(e, -EBUSY, "node \"%s\" was released and %s; `fettle conform approve` ends that", m->name,
+                   m->wiped ? "wiped, and waits for an approval" : "is not wiped yet");
+}
+
+/* A person gets nothing that is not verified. */
+static int check_verified(const struct member *m, struct err *e)
+{
+    if (member_drift(m) || member_held_by(m, CLAIM_DRIFT) || member_held_by(m, CLAIM_OVERDUE))
+        return err_set(e, -EBUSY, "node \"%s\" drifted, and no person has approved it since", m->name);
+    if (repair_step_of(m) == STEP_QUARANTINE)
+        return err_set(e, -EBUSY, "node \"%s\" is quarantined", m->name);
+    return 0;
+}
+
 /* What the node is for. */
 static int check_kind(const struct member *m, const struct owner *to, struct err *e)
 {
@@ -78,7 +103,8 @@ static int check_kind(const struct member *m, const struct owner *to, struct err
         return err_set(e, -EACCES, "node \"%s\" is sensitive: a person claims it, and no tenant", m->name);
     if (!m->spec.sensitive && *to->person)
         return err_set(e, -EINVAL, "node \"%s\" is not sensitive: it is claimed for a tenant", m->name);
-    return 0;
+    int rc = check_wiped(m, e);
+    return rc == 0 && *to->person ? check_verified(m, e) : rc;
 }
 
 static int refuse_owned(const struct member *m, struct err *e)
@@ -132,10 +158,10 @@ static int owning_take_all(struct owning *o, struct err *e)
 
 static int check_pool(const struct cluster *c, const struct owning *o, struct err *e)
 {
-    uint64_t would = (uint64_t)cluster_tenant_use(c, "").nodes + o->moved.n;
+    uint64_t would = (uint64_t)cluster_sensitive_use(c) + o->moved.n;
     if (would <= c->sensitive_pool)
         return 0;
-    return err_set(e, -EDQUOT, "persons would own %llu sensitive nodes, and SensitivePool is %u",
+    return err_set(e, -EDQUOT, "persons would have %llu sensitive nodes, and SensitivePool is %u",
                    (unsigned long long)would, (unsigned)c->sensitive_pool);
 }
 
@@ -198,6 +224,28 @@ static void put_with(const struct owning *o, struct decision *d)
         owner_record(is ? is->by : cmd->actor, is ? is->since : cmd->at, reason, all, n + o->moved.n));
 }
 
+/* Who releases a person's nodes in the person's place says why. */
+static int check_release(const struct owning *o, struct err *e)
+{
+    const struct command *cmd = o->cmd;
+    if (strcmp(cmd->own.from.person, cmd->actor) == 0 || (cmd->reason && *cmd->reason))
+        return 0;
+    return err_set(e, -EINVAL, "the nodes are those of the person \"%s\": a reason is needed",
+                   cmd->own.from.person);
+}
+
+/* The wipe begins with a claim, in the commit that ends the ownership: no work comes in between. */
+static void put_wipe(const struct owning *o, struct decision *d)
+{
+    CLEANUP_TEXT struct text why = {0};
+    text_printf(&why, "released by %s", o->from_name);
+    decide_claim(d, o->cmd, CLAIM_WIPE, why.s, &o->moved);
+    d->claim = mem_dup(o->cmd->claim);
+    for (size_t i = 0; i < o->moved.n; i++)
+        if (o->moved.nodes[i]->wiped) /* of an earlier time */
+            decision_add(d, "wiped/", o->moved.nodes[i]->name, NULL);
+}
+
 static char *say_owning(const struct owning *o)
 {
     const char *reason = o->cmd->reason;
@@ -217,6 +265,8 @@ static void owning_put(const struct cluster *c, const struct owning *o, struct d
 {
     if (*o->from_name) {
         put_without(c, o, d);
+        if (*o->cmd->own.from.person)
+            put_wipe(o, d);
         decision_about(d, ENTRY_OWNERS, o->from_name);
         d->fields.owner_from = mem_dup(o->from_name);
     }
@@ -245,8 +295,10 @@ int decide_owner(const struct cluster *c, const struct command *cmd, struct deci
     if (rc == 0)
         rc = all ? owning_take_all(&o, e) : owning_take_named(c, &o, e);
     CLEANUP_FREE struct member **moved = o.moved.nodes;
+    if (rc == 0 && o.moved.n && *cmd->own.from.person)
+        rc = check_release(&o, e);
     if (rc == 0 && *cmd->own.to.person)
-        rc = check_person(&cmd->own, cmd->actor, e);
+        rc = check_person(c, &cmd->own, cmd->actor, e);
     if (rc == 0 && o.moved.n && *o.to_name)
         rc = *cmd->own.to.person ? check_pool(c, &o, e) : check_quota(c, &o, e);
     if (rc == 0 && moved && o.moved.n)

@@ -13,7 +13,7 @@
 
 #define ROSTER                                                                                          \
     "lx[01-06] CPUs=2; s[1-4] Sensitive=yes; tenant physics Nodes=4 Allocations=2; tenant bio; tenant " \
-    "chem Nodes=2; pool 3"
+    "chem Nodes=2; pool 3; wipes"
 
 static int setup(void **state)
 {
@@ -187,10 +187,116 @@ static void test_a_sensitive_node_is_a_persons(void **state)
                                "s[1-2]: owned by @ann\n"));
     assert_string_equal(person(w, "eve", "s[2-3]", "eve", "true"), "node \"s2\" is owned by @ann");
     assert_string_equal(person(w, "eve", "s[3-4]", "eve", "true"),
-                        "persons would own 4 sensitive nodes, and SensitivePool is 3");
+                        "persons would have 4 sensitive nodes, and SensitivePool is 3");
     assert_int_equal(world_rc(), -EDQUOT);
     assert_string_equal(transfer(w, "s1", "@ann", "@eve"),
                         "a person's nodes are released and wiped; they are not transferred");
+}
+
+static const char *let_go(struct world *w, const char *actor, const char *nodes, const char *why,
+                          const char *claim)
+{
+    return world_give(w, COMMAND_OWNER_RELEASE, actor, nodes, quoted("{'from':'@ann'}"), why, claim);
+}
+
+static const char *approve(struct world *w, const char *why)
+{
+    return world_ask(w, COMMAND_APPROVE, "root", "s1", "{}", why);
+}
+
+static void test_what_could_not_be_wiped_is_nobodys(void **state)
+{
+    struct world *w = *state;
+    world_configure(w, "s[1-4] Sensitive=yes; pool 3", NULL);
+    assert_string_equal(person(w, "ann", "s1", "ann", "true"),
+                        "no remedy \"wipe\" is configured, so the node could not be wiped");
+    world_configure(w, ROSTER, NULL);
+    world_tell(
+        w, COMMAND_REVISE, "",
+        quoted("{'act':false,'out':5,'out_class':5,'out_group':5,'out_partition':5,'surge':0,'surge_s':600,"
+               "'remedies_a_week':5}"),
+        NULL);
+    assert_string_equal(person(w, "ann", "s1", "ann", "true"),
+                        "health is only observed, so the node could not be wiped");
+}
+
+/* No work comes between the release and the wipe, and no other person before an approval. */
+static void test_a_released_node_is_held_until_it_is_approved(void **state)
+{
+    struct world *w = *state;
+    person(w, "ann", "s[1-3]", "ann", "true");
+    assert_string_equal(let_go(w, "root", "s1", NULL, "3.1"),
+                        "the nodes are those of the person \"ann\": a reason is needed");
+    assert_string_equal(let_go(w, "ann", "s1", NULL, "3.1"),
+                        quoted("owner/@ann = {'by':'ann','since':'1000','reason':'','nodes':'s[2-3]'}\n"
+                               "claim/3.1 = {'kind':'wipe','owner':'ann','reason':'released by "
+                               "@ann','since':'1000','nodes':'s1',"
+                               "'drained':''}\ns1: released by its owner @ann\n"));
+    assert_string_equal(world_fields(), quoted("'claims':['3.1'],'owners':['@ann'],'owner_from':'@ann'"));
+    assert_string_equal(person(w, "eve", "s1", "eve", "true"),
+                        "node \"s1\" was released and is not wiped yet; `fettle conform approve` ends that");
+    world_ask(w, COMMAND_SET, "root", "s1", quoted("{'Sensitive':'no'}"),
+              NULL); /* that opens no way round it */
+    assert_string_equal(claim(w, "s1", "bio"),
+                        "node \"s1\" was released and is not wiped yet; `fettle conform approve` ends that");
+    world_ask(w, COMMAND_SET, "root", "s1", quoted("{'Sensitive':null}"), NULL);
+    assert_string_equal(person(w, "eve", "s4", "eve", "true"), /* the pool has the released one, too */
+                        "persons would have 4 sensitive nodes, and SensitivePool is 3");
+    world_do(w, COMMAND_UNDRAIN, "root", "s1", NULL, "3.1");
+    assert_int_equal(world_rc(), -EACCES);
+    assert_non_null(strstr(approve(w, NULL), "was not wiped: a reason is needed to approve it all the same"));
+    assert_int_equal(
+        cluster_put(w->c, "wiped/s1", quoted("{'at':'7','remedy':'wipe','operation':'3.2'}"), NULL), 0);
+    assert_non_null(strstr(person(w, "eve", "s1", "eve", "true"), "wiped, and waits for an approval"));
+    assert_string_equal(approve(w, NULL), "wiped/s1 = gone\nclaim/3.1 = gone\n"
+                                          "s1: approved; released from claim 3.1\n");
+    person(w, "eve", "s1", "eve", "true");
+    assert_int_equal(world_rc(), 0);
+    /* By a person's word that it is clean, whatever the remedy came to. */
+    assert_int_equal(
+        cluster_put(w->c, "wiped/s1", quoted("{'at':'7','remedy':'wipe','operation':'3.2'}"), NULL), 0);
+    world_give(w, COMMAND_OWNER_RELEASE, "root", "", quoted("{'from':'@eve'}"), "she left", "3.3");
+    assert_null(cluster_find(w->c, "s1")->wiped); /* an earlier wipe is none of this time */
+    assert_string_equal(approve(w, "new drives"), "claim/3.3 = gone\ns1: approved: new drives; released from "
+                                                  "claim 3.3\n");
+}
+
+static void test_only_a_confirmed_wipe_is_one(void **state)
+{
+    struct world *w = *state;
+    static const char
+        begin[] = "{'from':'none','to':'wipe','why':'released','problem':'wipe','remedy':'wipe',"
+                  "'deadline_s':1800}",
+        ends[] = "{'id':'4.1','from':'wipe','to':'provision','why':'wiped'}",
+        fails[] = "{'id':'4.1','from':'wipe','to':'quarantine','why':'it was not wiped'}",
+        operate[] = "{'id':'4.1','step':'wipe','run':'node:wipe','operation_of':'wipe','deadline_s':60}";
+    person(w, "ann", "s1", "ann", "true");
+    assert_string_equal(world_tell(w, COMMAND_REPAIR, "s1", quoted(begin), "4.1"),
+                        "nobody released node \"s1\"");
+    let_go(w, "ann", "s1", NULL, "3.1");
+    world_tell(w, COMMAND_REPAIR, "s1", quoted(begin), "4.1");
+    assert_int_equal(world_rc(), 0);
+    assert_string_equal(world_state(w, "s1"), "remediating");
+    assert_string_equal(world_tell(w, COMMAND_REPAIR, "s1", quoted(ends), NULL),
+                        "the wipe of node \"s1\" was not confirmed");
+    assert_string_equal(approve(w, "in a hurry"), "node \"s1\" is being wiped");
+    world_tell(w, COMMAND_OPERATE, "s1", quoted(operate), "4.2");
+    assert_int_equal(world_rc(), 0);
+    world_tell(w, COMMAND_REPAIR, "s1", quoted(ends), NULL);
+    assert_int_equal(world_rc(), -EBUSY);
+    world_tell(w, COMMAND_EFFECT, "",
+               quoted("{'key':'effect/operate.s1','done':{'id':'4.2','state':'begun','at':'5'}}"), NULL);
+    world_ask(w, COMMAND_TRANSITION, "root", "s1", quoted("{'transition':'manual_drain'}"), "a look");
+    assert_int_equal(world_rc(), -EBUSY);
+    world_tell(w, COMMAND_EFFECT, "",
+               quoted("{'key':'effect/operate.s1','done':{'id':'4.2','state':'done','text':'clean'}}"), NULL);
+    world_tell(w, COMMAND_REPAIR, "s1", quoted(ends), NULL);
+    assert_int_equal(world_rc(), 0);
+    assert_string_equal(world_record(w, "wiped/s1"),
+                        quoted("{'at':'1000','remedy':'wipe','operation':'4.2'}"));
+    assert_non_null(strstr(world_fields(), quoted("'from':'wipe','to':'provision','outcome':'done'")));
+    world_tell(w, COMMAND_REPAIR, "s1", quoted(fails), NULL);
+    assert_int_equal(world_rc(), -EBUSY);
 }
 
 /* --- whatever comes ---------------------------------------------------------------------------- */
@@ -220,7 +326,7 @@ static void check_records(const struct world *w)
         CLEANUP_HOSTLIST struct hostlist h = {0};
         assert_int_equal(hostlist_parse(json_text(r, "nodes"), &h, NULL), 0);
         for (size_t k = 0; k < h.n; k++)
-            assert_int_equal(owned[atoi(h.names[k] + 2)]++, 0);
+            assert_int_equal(owned[h.names[k][3] - '0']++, 0);
         for (size_t t = 0; t < 3; t++) {
             bool is_its = strcmp(o.tenant, tenants[t]) == 0;
             nodes[t] += is_its ? (unsigned)h.n : 0;
@@ -268,6 +374,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_tenants_are_configured, setup, world_teardown),
         cmocka_unit_test_setup_teardown(test_quotas_are_never_passed, setup, world_teardown),
         cmocka_unit_test_setup_teardown(test_a_sensitive_node_is_a_persons, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_what_could_not_be_wiped_is_nobodys, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_a_released_node_is_held_until_it_is_approved, setup,
+                                        world_teardown),
+        cmocka_unit_test_setup_teardown(test_only_a_confirmed_wipe_is_one, setup, world_teardown),
         cmocka_unit_test_setup_teardown(test_no_node_has_two_owners_whatever_comes, setup, world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,11 @@ static void test_only_the_moves_of_the_table(void **state)
                         from ? "'1.5'" : "null", step_name((enum step)from), step_name((enum step)to));
             assert_int_equal(cluster_put(w->c, "repair/lx01", from ? quoted(record.s) : NULL, NULL), 0);
             lx01_move(w, set.s);
-            assert_int_equal(world_rc(), step_may_alone((enum step)from, (enum step)to) ? 0 : -EINVAL);
+            /* Nobody released the node, or its wipe is not confirmed (decide_owner_test.c). */
+            bool waits =
+                (from == STEP_NONE && to == STEP_WIPE) || (from == STEP_WIPE && to == STEP_PROVISION);
+            bool may = step_may_alone((enum step)from, (enum step)to);
+            assert_int_equal(world_rc(), !may ? -EINVAL : waits ? -EBUSY : 0);
             cluster_put(w->c, "claim/1.6", NULL, NULL);
         }
     }

@@ -193,6 +193,8 @@ static int manual_drain(const struct cluster *c, const struct command *cmd, stru
         return begin_by_hand(c, cmd, m, deadline_s, d, e);
     if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
         return refuse_step(m, "it waits for a person already", e);
+    if (r->step == STEP_WIPE)
+        return refuse_step(m, "a node that a person released is wiped first", e);
     if (r->manual)
         return 0;
     if (operation_begun(c, m))

@@ -62,6 +62,25 @@ static void test_what_was_written_is_read(void **state)
     entry_fields_fini(&f);
 }
 
+static void test_owners_are_written_and_read(void **state)
+{
+    static const char written[] =
+        "\"owners\":[\"a:1\",\"@ann\"],\"owner_from\":\"a:1\",\"owner_to\":\"@ann\"";
+    struct entry_fields f, again = {.owner_from = mem_dup("a:1"), .owner_to = mem_dup("@ann")};
+    CLEANUP_TEXT struct text t = {0};
+    entry_fields_add(&again, ENTRY_OWNERS, "a:1");
+    entry_fields_add(&again, ENTRY_OWNERS, "@ann");
+    entry_fields_write(&again, &t);
+    assert_string_equal(t.s, written);
+    assert_int_equal(entry_fields_read(written, &f, NULL), 0);
+    assert_string_equal(f.owner_from, "a:1");
+    assert_string_equal(f.owner_to, "@ann");
+    assert_string_equal(f.ids[ENTRY_OWNERS].s, "a:1 @ann");
+    entry_fields_fini(&f);
+    entry_fields_fini(&again);
+    assert_int_equal(entry_fields_read("\"owner_to\":7", &f, NULL), -EINVAL);
+}
+
 /* As a newer fettled of the same format may write. */
 static void test_what_is_not_known_is_left_out(void **state)
 {
@@ -109,6 +128,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_written_as_nothing),
         cmocka_unit_test(test_each_field_is_a_member),
         cmocka_unit_test(test_what_was_written_is_read),
+        cmocka_unit_test(test_owners_are_written_and_read),
         cmocka_unit_test(test_what_is_not_known_is_left_out),
         cmocka_unit_test(test_what_is_no_field_is_refused),
         cmocka_unit_test(test_outcomes_have_names),

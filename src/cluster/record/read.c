@@ -142,3 +142,11 @@ struct member **members_meet(struct cluster *c, const struct hostlist *nodes)
     }
     return all;
 }
+
+char *members_fold(struct member *const *nodes, size_t n)
+{
+    CLEANUP_FREE const char **names = mem_alloc(n * sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = nodes[i]->name;
+    return hostlist_fold(names, n);
+}

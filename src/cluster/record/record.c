@@ -57,11 +57,15 @@ const struct hold *member_hold(const struct member *m, const struct claim *claim
 static void claim_leave(struct cluster *c, const struct claim *claim, struct member *m)
 {
     member_unlink(m, claim);
+    if (claim->kind == CLAIM_WIPE && !member_held_by(m, CLAIM_WIPE))
+        c->n_unclean--;
     member_count_out(c, m);
 }
 
 static void claim_rest(struct cluster *c, struct claim *claim, struct member *m, bool drained)
 {
+    if (claim->kind == CLAIM_WIPE && !member_held_by(m, CLAIM_WIPE))
+        c->n_unclean++;
     member_link(m, claim, drained);
     member_count_out(c, m);
 }
@@ -446,7 +450,8 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"override/", put_override},
                  {"bmc/", put_bmc},
                  {"config/", put_config},
-                 {"owner/", put_owner}};
+                 {"owner/", put_owner},
+                 {"wiped/", put_wiped}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
@@ -457,14 +462,6 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
         return 0;
     }
     return put_unknown(c, key, value, e) < 0 ? err_wrap(e, -EILSEQ, "record %s", key) : 0;
-}
-
-char *members_fold(struct member *const *nodes, size_t n)
-{
-    CLEANUP_FREE const char **names = mem_alloc(n * sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = nodes[i]->name;
-    return hostlist_fold(names, n);
 }
 
 static void add_folded(struct text *t, const char *key, const char *const *names, size_t n)

@@ -67,6 +67,10 @@ int put_owner(struct cluster *c, const char *name, const char *value, struct err
 char *owner_record(const char *by, struct wall since, const char *reason, struct member *const *nodes,
                    size_t n);
 
+int put_wiped(struct cluster *c, const char *name, const char *value, struct err *e);
+/* As the record of a node that was wiped; the caller frees it. */
+char *wiped_record(struct wall at, const char *remedy, const char *operation);
+
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
 
 int put_machine(struct cluster *c, const char *name, const char *value, struct err *e);

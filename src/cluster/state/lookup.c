@@ -70,7 +70,7 @@ struct member *cluster_meet(struct cluster *c, const char *name)
 bool cluster_let_go(struct cluster *c, struct member *m)
 {
     bool recorded = m->n_claims || m->admitted || m->held_outside || m->machine || m->edit || m->bmc ||
-                    m->seen || m->owner;
+                    m->seen || m->owner || m->wiped;
     m->gone = !m->listed && !recorded && !m->past;
     return m->gone;
 }

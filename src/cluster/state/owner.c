@@ -120,3 +120,8 @@ uint32_t cluster_sensitive_pool(const struct cluster *c)
 {
     return c->sensitive_pool;
 }
+
+uint32_t cluster_sensitive_use(const struct cluster *c)
+{
+    return cluster_tenant_use(c, "").nodes + c->n_unclean;
+}

@@ -78,7 +78,9 @@ struct tenant_use {
     uint32_t nodes, allocations;
 };
 struct tenant_use cluster_tenant_use(const struct cluster *c, const char *tenant);
-/* The most nodes that persons may own at once. */
+/* The most sensitive nodes that persons may have at once; and those that they own or have released and that
+ * were not approved since. */
 uint32_t cluster_sensitive_pool(const struct cluster *c);
+uint32_t cluster_sensitive_use(const struct cluster *c);
 
 #endif

@@ -51,6 +51,7 @@ struct roster {
     size_t n_tenants;
     struct tenant *tenants;
     uint32_t sensitive_pool; /* the most nodes that persons may own at once */
+    bool wipes;              /* a remedy is configured by which a sensitive node is wiped */
     bool tells_drift;        /* a product is configured that is told of drift */
 };
 void roster_fini(struct roster *r);

@@ -146,6 +146,8 @@ struct cluster {
     size_t n_tenants;
     struct tenant *tenants;  /* of the roster */
     uint32_t sensitive_pool; /* likewise */
+    bool wipes;              /* likewise */
+    uint32_t n_unclean;      /* nodes that a claim of kind wipe holds */
     struct unknown_slot *unknown;
     size_t unknown_bytes; /* the bytes of their keys and values */
     size_t n_isolated;

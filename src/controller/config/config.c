@@ -216,6 +216,7 @@ int config_read_agreed(const char *path, const struct config_text *from, struct 
         config_doubt(c);
     c->from = NULL;
     c->roster.partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
+    c->roster.wipes = c->remedies && remedies_find(c->remedies, WIPE_REMEDY);
     c->roster.sensitive_pool = (uint32_t)c->number[SETTING_SENSITIVE_POOL];
     if (rc < 0) {
         config_fini(c);

@@ -308,6 +308,8 @@ static bool is_fault(const struct config *c, const char *pattern)
 static void doubt_helps(struct config *c, const struct place *p, const struct remedy *r)
 {
     CLEANUP_TEXT struct text strange = {0};
+    if (strcmp(r->name, WIPE_REMEDY) == 0) /* it is for no fault */
+        return;
     for (size_t i = 0; i < r->helps.n; i++)
         if (!is_fault(c, r->helps.names[i]))
             text_printf(&strange, "%s%s", strange.len ? "," : "", r->helps.names[i]);

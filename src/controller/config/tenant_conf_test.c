@@ -28,6 +28,16 @@ static void test_tenants_have_quotas(void **state)
     c = config_good("SensitivePool = 3\n", "Name=lx01\n", NULL);
     assert_int_equal(c.roster.n_tenants, 0);
     assert_int_equal(c.roster.sensitive_pool, 3);
+    assert_int_equal(c.watch.health.wipe_deadline.ns, span_s(1800).ns);
+    assert_false(c.roster.wipes);
+    config_fini(&c);
+    c = config_good(config_with_file("RemedyConf", "remedies",
+                                     "Remedy=wipe Run=\"script:/bin/true\" Helps=none Confidence=50% "
+                                     "Because=\"released\" Takes=1m\n",
+                                     ""),
+                    "Name=lx01\n", NULL);
+    assert_true(c.roster.wipes);
+    assert_null(strstr(c.warnings.s ? c.warnings.s : "", "Helps"));
     config_fini(&c);
 }
 

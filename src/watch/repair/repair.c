@@ -158,10 +158,12 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
         return begin_provision(&t);
     t.r = member_treated(m);
     if (!t.r)
-        return begin_maintenance(&t) || begin_tend(&t);
+        return wipe_begin(&t) || begin_maintenance(&t) || begin_tend(&t);
+    t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
+    if (t.r->step == STEP_WIPE) /* a person's word, also where Fettle only observes */
+        return step_wipe(&t);
     if (!w->policy.health.limits.act)
         return false;
-    t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
     if (tend_follow(&t))
         return true;
     if (lost_stands(w, m) && !turn_given_up(&t) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
@@ -179,6 +181,7 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
     case STEP_PROVISION: return step_provision(&t);
     case STEP_QUEUE: return leave_queue(&t);
     case STEP_NONE:
+    case STEP_WIPE:
     case STEP_QUARANTINE:
     case STEP_RETIRED:
     case STEPS: return false;

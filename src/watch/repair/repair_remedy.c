@@ -140,7 +140,7 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
 
 /* An operation that boots the node is done when the node is here on another boot, for nothing else can report
  * that. A boot of another machine proves nothing, unless the node is being replaced. */
-static bool came_back(const struct turn *t, const struct operation *o)
+bool turn_came_back(const struct turn *t, const struct operation *o)
 {
     return is_on_another_boot(t, o) && (t->r->step == STEP_REPLACE || machine_check(t->w, t->m, NULL) == 0);
 }
@@ -153,7 +153,7 @@ static bool is_gone(const struct turn *t)
 
 static bool follow_operation(const struct turn *t, const struct operation *o)
 {
-    bool boots = action_boots(action_of(o->run)), back = came_back(t, o);
+    bool boots = action_boots(action_of(o->run)), back = turn_came_back(t, o);
     bool overdue = operation_overdue(t->w, t->now, t->m, o);
     if (boots && is_on_another_boot(t, o) && !machine_seen(t->w, t->m))
         return false; /* in a moment it is known which machine booted */

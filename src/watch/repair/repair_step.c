@@ -52,7 +52,7 @@ static void move_propose(const struct turn *t, const struct move *v)
     snprintf(says->machine, sizeof says->machine, "%s", machine ? machine : "");
     if (v->remedy) {
         snprintf(says->remedy, sizeof says->remedy, "%s", v->remedy->name);
-        says->approval = v->remedy->approval;
+        says->approval = v->remedy->approval && v->to != STEP_WIPE;
         says->cost = v->cost;
     }
     if (t->r)
@@ -63,7 +63,10 @@ static void move_propose(const struct turn *t, const struct move *v)
 static struct span deadline_of(const struct turn *t, enum step to)
 {
     const struct health_policy *p = &t->w->policy.health;
-    return to == STEP_EXAMINE                        ? p->examine_deadline
+    if (to == STEP_WIPE && t->r && t->r->step == STEP_WIPE) /* what follows has the rest of the time */
+        return t->late ? span_s(1) : (struct span){t->v->stage_due.ns - t->now.ns + span_s(1).ns};
+    return to == STEP_WIPE                           ? p->wipe_deadline
+           : to == STEP_EXAMINE                      ? p->examine_deadline
            : to == STEP_PROVISION || to == STEP_TEND ? repair_provision_deadline(t->w, t->m)
            : to == STEP_ISOLATE                      ? p->drain_deadline
                                                      : (struct span){0};

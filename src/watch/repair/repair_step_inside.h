@@ -2,6 +2,7 @@
 #ifndef FETTLE_WATCH_REPAIR_REPAIR_STEP_INSIDE_H
 #define FETTLE_WATCH_REPAIR_REPAIR_STEP_INSIDE_H
 
+#include "node/operation.h"
 #include "watch/health/health.h"
 #include "watch/view/view.h"
 
@@ -72,6 +73,12 @@ bool step_remedy(const struct turn *t);
  * left counts as before, and gets another remedy, or is drained when it lasts. */
 bool step_tend(const struct turn *t);
 bool step_provision(const struct turn *t);
+/* A person released the node, which has no repair: it is wiped. */
+bool wipe_begin(const struct turn *t);
+bool step_wipe(const struct turn *t);
+/* The node is here on another boot than the one on which the operation was begun, and it is the same machine,
+ * unless another one is to come. */
+bool turn_came_back(const struct turn *t, const struct operation *o);
 /* A remedy was begun while the node was in service, and something else began a repair meanwhile. Only one
  * thing at a time is done to a node, so the repair waits. */
 bool tend_follow(const struct turn *t);
