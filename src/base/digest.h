@@ -16,6 +16,9 @@ void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static
 /* The same as lower-case hex. Returns out. */
 char *digest_sha256(const void *bytes, size_t len, char out[static 65]);
 
+/* The same of all that a file has from its present place on, and how much that is. -errno. */
+int digest_sha256_file(int fd, uint64_t *bytes, char out[static 65]);
+
 /* Adds bytes to a 64-bit FNV-1a sum and returns the new sum. Begin with DIGEST_FNV_START. */
 #define DIGEST_FNV_START UINT64_C(0xcbf29ce484222325)
 uint64_t digest_fnv(uint64_t sum, const void *bytes, size_t len);
