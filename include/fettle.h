@@ -336,6 +336,11 @@ FETTLE_API int fettle_node_set(struct fettle *f, const char *nodes, const struct
 
 /* Reads the configuration anew, all or nothing: {changes: [sentence]}. */
 FETTLE_API int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* Begins a backup of the controller's state: {number}. It has ended when `ended` of the list is not below
+ * that number. */
+FETTLE_API int fettle_backup_create(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* {running, ended, error, directory, backups: [{name, path, at, revision, ...}]}, the newest first. */
+FETTLE_API int fettle_backup_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 struct fettle_token {
     const char *nodes; /* whose names may be joined as */
     const char *valid; /* for how long: "1h"; NULL: the controller's default */

@@ -76,6 +76,11 @@ struct api_shell {
     void (*journal_search)(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg);
     /* The first revision that has entries, 0 without any; earlier entries were exported to *directory. */
     uint64_t (*journal_first)(void *arg, const char **directory);
+    /* Begins a backup; *number is what `ended` of the list comes to when it has ended. dry: it only says
+     * whether one could begin. */
+    int (*backup_begin)(void *arg, const char *actor, bool dry, uint64_t *number, struct err *e);
+    /* The backups, as JSON. fn is called once, later. */
+    void (*backup_list)(void *arg, shell_answer_fn *fn, void *fn_arg);
     /* Makes a new one-time token, its hash, and the command to type; the caller frees the three. */
     int (*make_token)(void *arg, char **token, char **hash, char **command, struct err *e);
     /* Calls fn with every identity that is connected as a node. */

@@ -506,6 +506,7 @@ static const struct {
     [ROUTE_node_set] = {parse_set, false, 2, {"nodes", "set"}},
     [ROUTE_node_forget] = {parse_forget, false, 2, {"nodes", "force"}},
     [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
+    [ROUTE_backup_create] = {parse_nothing, true, 0, {NULL}},
     [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
     [ROUTE_token_end] = {parse_token_end, false, 2, {"id", "reason"}},
     [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},

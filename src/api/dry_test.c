@@ -29,6 +29,7 @@ static const struct change on_ill[] = {
     {ROUTE_node_set, "{\"nodes\":\"hx1\",\"set\":{\"CPUs\":\"4\"}}", "hx1", "CPUs=4"},
     {ROUTE_node_forget, "{\"nodes\":\"guest\"}", "guest", "forgotten"},
     {ROUTE_config_reload, "{}", NULL, "node lx07 added"},
+    {ROUTE_backup_create, "{}", NULL, "makes a backup"},
     {ROUTE_token_create, "{\"nodes\":\"hx1\"}", NULL, "hx1"},
     {ROUTE_token_end, "{\"id\":\"0123456789abcdef\",\"reason\":\"leaked\"}", "", "leaked"},
     {ROUTE_certificate_create, "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}", NULL, "ann"},

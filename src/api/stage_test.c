@@ -174,6 +174,17 @@ static void on_powered(void *arg, const char *node, const char *id, shell_answer
     fn(fn_arg, t.s, NULL);
 }
 
+static int on_backup_begin(void *arg, const char *actor, bool dry, uint64_t *number, struct err *e)
+{
+    *number = 1;
+    return 0;
+}
+
+static void on_backup_list(void *arg, shell_answer_fn *fn, void *fn_arg)
+{
+    fn(fn_arg, "{\"running\":false,\"ended\":0,\"error\":\"\",\"directory\":\"\",\"backups\":[]}", NULL);
+}
+
 static int on_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
 {
     *token = mem_dup("fettle1.a.b");
@@ -231,6 +242,8 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                     .journal = on_journal,
                                     .journal_search = on_journal_search,
                                     .journal_first = on_journal_first,
+                                    .backup_begin = on_backup_begin,
+                                    .backup_list = on_backup_list,
                                     .make_token = on_make_token,
                                     .connected = on_connected,
                                     .sign_operator = on_sign};

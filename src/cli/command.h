@@ -148,6 +148,7 @@ command_fn node_list, node_show, node_claims, node_drain, node_undrain, node_dow
     queue_take, queue_note, queue_resolve, queue_retire, queue_list, override_list, override_set,
     override_end, brake_stop, brake_release, brake_list, power_nodes;
 
-command_fn node_forget, import_slurm_files, import_nhc_file;
+command_fn node_forget, import_slurm_files, import_nhc_file, backup_make, backup_show, backup_check,
+    backup_bring;
 
 #endif

@@ -170,6 +170,26 @@ static void write_configuration(struct text *out, const char *name, const struct
     write_line(out, name, said.s);
 }
 
+/* The last backup; and that the state itself came from one. */
+static void write_backup(struct text *out, const struct fettle_value *s)
+{
+    const struct fettle_value *backup = fettle_value_find(s, "backup");
+    const struct fettle_value *last = fettle_value_find(backup, "last");
+    const struct fettle_value *restored = fettle_value_find(s, "restored");
+    CLEANUP_TEXT struct text t = {0}, from = {0};
+    char age[32];
+    if (last)
+        text_printf(&t, "%s ago, revision %s: %s", report_age(member_text(last, "at"), age),
+                    member_text(last, "revision"), member_text(last, "name"));
+    else if (*member_text(backup, "directory"))
+        text_add(&t, "none yet");
+    write_line(out, "Backup", t.s);
+    if (restored)
+        text_printf(&from, "%s, from a backup of %s at revision %s", member_text(restored, "at"),
+                    member_text(restored, "made"), member_text(restored, "revision"));
+    write_line(out, "Restored", from.s);
+}
+
 static void write_status(struct text *out, const struct fettle_value *s)
 {
     CLEANUP_TEXT struct text counts = {0};
@@ -199,6 +219,7 @@ static void write_status(struct text *out, const struct fettle_value *s)
     const struct fettle_value *conform = fettle_value_find(s, "conform");
     write_line(out, "Cohorts", fettle_get_text(conform, "cohorts"));
     write_line(out, "Drifted", fettle_get_text(conform, "drifted"));
+    write_backup(out, s);
     const struct fettle_value *parts = fettle_value_find(s, "counterparts");
     for (const struct fettle_value *i = fettle_value_first(parts); i; i = fettle_value_next(i))
         write_counterpart(out, i);

@@ -539,6 +539,10 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_REPAIR_REFUSE: cmd->approval.remedy = text(o, "remedy"); break;
     case COMMAND_SWITCH: cmd->switched = (struct switch_command){clause(o, "name"), flag(o, "on")}; break;
     case COMMAND_REVISE: read_revision(o, &cmd->revise); break;
+    case COMMAND_BACKUP:
+        cmd->backup = (struct backup_command){text(o, "name"), moment(o, "at"), number(o, "revision"),
+                                              number(o, "bytes")};
+        break;
     case COMMAND_OVERRIDE: read_override(o, &cmd->override); break;
     case COMMAND_OVERRIDE_AGE:
     case COMMAND_OVERRIDE_END:

@@ -56,6 +56,7 @@ static void on_tick(uv_timer_t *t)
     outbox_turn(c->outbox, now);
     trials_turn(c->trials, now);
     contacts_turn(c->contacts, now);
+    backups_turn(c->backups, now);
     if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {
         c->last_watchdog = now;
         notify_watchdog();
@@ -153,8 +154,10 @@ void controller_close(struct controller *c)
     agents_close(c->agents);
     outbox_stop(c->outbox);
     broker_stop(c->broker);
+    backups_stop(c->backups);
     searches_destroy(c->searches);
     committer_destroy(c->committer);
+    backups_destroy(c->backups);
     contacts_close(c->contacts);
     uv_run(c->loop, UV_RUN_DEFAULT);
     proposals_destroy(c->proposals);

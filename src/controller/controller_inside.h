@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "controller/account.h"
+#include "controller/backups.h"
 #include "controller/commit/committer.h"
 #include "controller/commit/proposals.h"
 #include "controller/commit/search.h"
@@ -36,6 +37,7 @@ struct controller {
     struct trials *trials;
     struct broker *broker;
     struct contacts *contacts;
+    struct backups *backups;
     struct authority *authority;
     struct tls_context *agents_tls, *api_tls;
     struct signer *signer;

@@ -31,6 +31,7 @@ static json_t *counterparts_status(const struct controller *c)
     for (int i = 0; i < COUNTERPARTS; i++) {
         size_t waiting = i == COUNTERPART_STORE  ? committer_waiting(c->committer)
                          : i == COUNTERPART_MQTT ? broker_waiting(c->broker)
+                         : i == COUNTERPART_BACKUP ? 0
                                                  : outbox_waits_for(c->outbox, (enum counterpart)i);
         json_t *line = counterpart_status(&c->counterparts, (enum counterpart)i, waiting);
         if (line)
@@ -78,6 +79,7 @@ static void shell_status(void *arg, json_t *status)
                         json_integer((json_int_t)outbox_waiting(c->outbox)));
     json_object_set_new(more, "counterparts", counterparts_status(c));
     json_object_set_new(more, "warnings", warnings_status(c));
+    backups_status(c->backups, more);
     json_object_update(status, more);
     json_decref(more);
 }
@@ -149,6 +151,18 @@ static uint64_t shell_journal_first(void *arg, const char **directory)
     return committer_journal_first(c->committer, directory);
 }
 
+static int shell_backup_begin(void *arg, const char *actor, bool dry, uint64_t *number, struct err *e)
+{
+    struct controller *c = arg;
+    return backups_begin(c->backups, actor, dry, number, e);
+}
+
+static void shell_backup_list(void *arg, shell_answer_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    backups_list(c->backups, fn, fn_arg);
+}
+
 static int shell_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
 {
     struct controller *c = arg;
@@ -203,6 +217,8 @@ int interface_open(struct controller *c, struct err *e)
                                     .power = shell_power,
                                     .may_power = shell_may_power,
                                     .powered = shell_powered,
+                                    .backup_begin = shell_backup_begin,
+                                    .backup_list = shell_backup_list,
                                     .make_token = shell_make_token,
                                     .connected = shell_connected,
                                     .sign_operator = shell_sign_operator};

@@ -91,6 +91,7 @@ static void check_directories(const struct own_user *a)
 {
     CLEANUP_FREE char *socket = listener_local_path(a->config->text[SETTING_API_SOCKET]);
     check_write(a, SETTING_API_SOCKET, dirname(socket));
+    check_write(a, SETTING_BACKUP_DIRECTORY, a->config->text[SETTING_BACKUP_DIRECTORY]);
     check_write(a, SETTING_JOURNAL_EXPORT, a->config->text[SETTING_JOURNAL_EXPORT]);
 }
 

@@ -38,6 +38,7 @@ static void take_policies(struct controller *c)
     agents_configure(c->agents, &c->conf);
     outbox_configure(c->outbox, &c->conf);
     broker_configure(c->broker, &c->conf);
+    backups_configure(c->backups, &c->conf);
 }
 
 /* To the log, and to whoever asked, if anybody did. */

@@ -158,6 +158,12 @@ void wiring_decisions(struct controller *c, uint64_t revision)
                                       .committer = c->committer,
                                       .counterparts = &c->counterparts};
     c->broker = broker_create(&mqtt, &c->conf);
+    const struct backups_setup backups = {.loop = c->loop,
+                                          .cluster = c->cluster,
+                                          .committer = c->committer,
+                                          .counterparts = &c->counterparts,
+                                          .state_dir = c->state_dir};
+    c->backups = backups_create(&backups, &c->conf);
 }
 
 int wiring_agents(struct controller *c, struct err *e)

@@ -15,12 +15,12 @@
 static void calls_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    struct stub_answer answers[20];
-    for (size_t i = 0; i < 20; i++)
+    struct stub_answer answers[21];
+    for (size_t i = 0; i < 21; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
-    struct scene s = scene_open(answers, 20, 0);
+    struct scene s = scene_open(answers, 21, 0);
     struct fettle_setting settings[] = {{"CPUs", "64"}, {"OS", NULL}};
-    struct fettle_answer *a[20] = {0};
+    struct fettle_answer *a[21] = {0};
     const struct fettle_token plain = {.nodes = "lx1"}, all = {"lx1", "6h", 3, 1, "10.0.0.0/8", "U"};
     assert_int_equal(fettle_node_list(s.f, "lx[1-3]", "Name,State", &a[0], &s.e), 0);
     assert_int_equal(fettle_node_list(s.f, NULL, NULL, &a[1], &s.e), 0);
@@ -43,8 +43,10 @@ static void calls_become_requests(void **state)
     assert_int_equal(fettle_certificate_revoke(s.f, "lx1", NULL, NULL, "lost", &a[16], &s.e), 0);
     assert_int_equal(fettle_certificate_revoke(s.f, NULL, "operator:ada", "a1", "lost", &a[17], &s.e), 0);
     assert_int_equal(fettle_token_list(s.f, &a[18], &s.e), 0);
+    assert_int_equal(fettle_backup_create(s.f, &a[19], &s.e), 0);
+    assert_int_equal(fettle_backup_list(s.f, &a[20], &s.e), 0);
     assert_int_equal(fettle_token_end(s.f, "0123", "leaked", &a[19], &s.e), 0);
-    for (size_t i = 0; i < 20; i++)
+    for (size_t i = 0; i < 21; i++)
         fettle_answer_free(a[i]);
     stub_join(s.stub);
     static const struct {
@@ -71,6 +73,8 @@ static void calls_become_requests(void **state)
         {"POST /v1/certificates/revoke HTTP/1.1\r\n",
          "{\"holder\":\"operator:ada\",\"serial\":\"a1\",\"reason\":\"lost\"}"},
         {"GET /v1/tokens HTTP/1.1\r\n", ""},
+        {"POST /v1/backups HTTP/1.1\r\n", ""},
+        {"GET /v1/backups HTTP/1.1\r\n", ""},
         {"POST /v1/tokens/end HTTP/1.1\r\n", "{\"id\":\"0123\",\"reason\":\"leaked\"}"}};
     assert_int_equal(stub_requests(s.stub), sizeof wanted / sizeof wanted[0]);
     for (size_t i = 0; i < stub_requests(s.stub); i++) {

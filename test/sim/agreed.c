@@ -202,6 +202,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_REPAIR_APPROVE:
         case COMMAND_REPAIR_REFUSE:
         case COMMAND_REVISE:
+        case COMMAND_BACKUP:
         case COMMAND_SWITCH:
         case COMMAND_POWER:
         case COMMAND_FORGET: /* nobody gives this command here */

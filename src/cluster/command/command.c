@@ -17,6 +17,8 @@ COMMAND_SHAPE(revise, revise_command, TEXT(revise_command, said), LIST(revise_co
               VALUE(revise_command, limits.given), VALUE(revise_command, limits.act),
               VALUE(revise_command, limits.percent), VALUE(revise_command, limits.surge),
               VALUE(revise_command, limits.surge_window.ns), VALUE(revise_command, limits.remedies_a_week));
+COMMAND_SHAPE(backup, backup_command, TEXT(backup_command, name), VALUE(backup_command, made.ns),
+              VALUE(backup_command, revision), VALUE(backup_command, bytes));
 
 #define COMMAND(symbol, name, id, meets, published, says, who, todo) extern const struct shape command_##says;
 #include "cluster/command/command.tbl"

@@ -47,6 +47,13 @@ struct revise_command {
     struct limits limits;
 };
 
+/* BACKUP: a backup was made. */
+struct backup_command {
+    const char *name; /* of its directory */
+    struct wall made;
+    uint64_t revision, bytes;
+};
+
 struct command {
     enum command_kind kind;
     const char *actor;
@@ -97,6 +104,7 @@ struct command {
         struct measured_command measured;
         struct power_command power;
         struct revise_command revise;
+        struct backup_command backup;
     };
 };
 

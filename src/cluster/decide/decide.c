@@ -390,6 +390,7 @@ int decide_command(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_OVERRIDE_AGE:
     case COMMAND_OVERRIDE_END: rc = decide_override(c, cmd, d, e); break;
     case COMMAND_REVISE: rc = decide_revision(c, cmd, d, e); break;
+    case COMMAND_BACKUP: rc = decide_backup(c, cmd, d, e); break;
     case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +73,15 @@ static void write_word(const char *name, const char *word, struct text *out)
     text_add_json(out, word);
 }
 
+static void write_backup(const struct entry_backup *b, struct text *out)
+{
+    write_name("backup", out);
+    text_add(out, "{\"name\":");
+    text_add_json(out, b->name);
+    text_printf(out, ",\"at\":\"%" PRId64 "\",\"revision\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", b->at_ns,
+                b->revision, b->bytes);
+}
+
 static void write_ids(const char *name, const char *ids, struct text *out)
 {
     CLEANUP_FREE char *copy = mem_dup(ids);
@@ -98,6 +108,8 @@ void entry_fields_write(const struct entry_fields *f, struct text *out)
         write_word("remedy", f->remedy, out);
     if (f->outcome)
         write_word("outcome", outcome_names[f->outcome], out);
+    if (*f->backup.name)
+        write_backup(&f->backup, out);
     if (f->cost) {
         write_name("cost", out);
         text_printf(out, "%" PRId64, f->cost);
@@ -157,11 +169,29 @@ static int read_cost(const json_t *o, struct entry_fields *f, struct err *e)
     return 0;
 }
 
+/* What a restore says under this name, and anything else, is left out. */
+static void read_backup(const json_t *o, struct entry_fields *f)
+{
+    const json_t *b = json_object_get(o, "backup");
+    struct entry_backup is = {0};
+    const char *name = "", *at = "";
+    uint64_t ns;
+    if (!json_is_object(b) || json_take_clause(b, "name", ENTRY_BACKUP_BYTES_MAX, &name, NULL) < 0 ||
+        json_take_string(b, "at", &at, NULL) < 0 || text_parse_u64(at, 1, INT64_MAX, &ns, NULL) < 0 ||
+        json_take_u64(b, "revision", INT64_MAX, &is.revision, NULL) < 0 ||
+        json_take_u64(b, "bytes", INT64_MAX, &is.bytes, NULL) < 0)
+        return;
+    snprintf(is.name, sizeof is.name, "%s", name);
+    is.at_ns = (int64_t)ns;
+    f->backup = is;
+}
+
 static int read_object(const json_t *o, struct entry_fields *f, struct err *e)
 {
     for (size_t i = 0; i < ENTRY_IDS; i++)
         if (read_ids(o, (enum entry_id)i, f, e) < 0)
             return -EINVAL;
+    read_backup(o, f);
     f->moves = json_object_get(o, "from") || json_object_get(o, "to");
     if (f->moves && (read_step(o, "from", &f->from, e) < 0 || read_step(o, "to", &f->to, e) < 0))
         return -EINVAL;

@@ -36,12 +36,19 @@ enum entry_outcome {
     ENTRY_OUTCOMES
 };
 
+enum { ENTRY_BACKUP_BYTES_MAX = 63 };
+
 struct entry_fields {
     struct text ids[ENTRY_IDS]; /* with a blank between two; each once */
     bool moves;                 /* a repair goes from one step to another, or begins the same one again */
     enum step from, to;         /* STEP_NONE: it begins, or ends */
     char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* "": none */
     enum entry_outcome outcome;
+    struct entry_backup {
+        char name[ENTRY_BACKUP_BYTES_MAX + 1];
+        int64_t at_ns;
+        uint64_t revision, bytes;
+    } backup;     /* that was made; name "": none */
     int64_t cost; /* expected of the remedy, in thousandths of a minute of one node; 0: it was not reckoned */
 };
 void entry_fields_fini(struct entry_fields *f);

@@ -457,7 +457,8 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"surge/", put_surge},
                  {"override/", put_override},
                  {"bmc/", put_bmc},
-                 {"config/", put_config}};
+                 {"config/", put_config},
+                 {"backup/", put_backup}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);

@@ -61,6 +61,10 @@ char *holder_record(const struct holder *h);
 
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
 
+int put_backup(struct cluster *c, const char *name, const char *value, struct err *e);
+/* backup/last; the caller frees it. */
+char *backup_record(const struct backup_made *b);
+
 int put_machine(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_bmc(struct cluster *c, const char *name, const char *value, struct err *e);
 /* Reads a list of what a BMC told, sorted. *out is the caller's to give to components_fini, also after an

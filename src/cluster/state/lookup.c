@@ -161,6 +161,16 @@ uint64_t record_sum(const char *key, const char *value)
     return digest_fnv(digest_fnv(DIGEST_FNV_START, key, strlen(key)), value, strlen(value));
 }
 
+const struct backup_made *cluster_backup(const struct cluster *c)
+{
+    return &c->backup;
+}
+
+const struct state_restored *cluster_restored(const struct cluster *c)
+{
+    return &c->restored;
+}
+
 const char *cluster_origin(const struct cluster *c)
 {
     return c->origin;

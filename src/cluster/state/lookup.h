@@ -103,4 +103,20 @@ void cluster_unknown_say(const struct cluster *c, struct text *t);
 enum { ORIGIN_BYTES = 8 };
 const char *cluster_origin(const struct cluster *c);
 
+/* The last backup that was made; at 0: none. */
+enum { BACKUP_WORD_BYTES_MAX = 63 };
+struct backup_made {
+    char name[BACKUP_WORD_BYTES_MAX + 1]; /* of its directory */
+    struct wall at;
+    uint64_t revision, bytes;
+};
+const struct backup_made *cluster_backup(const struct cluster *c);
+
+/* How the state was restored from a backup; at 0: it never was. */
+struct state_restored {
+    struct wall at, made;    /* the restore, and the backup */
+    uint64_t revision, term; /* of the backup */
+};
+const struct state_restored *cluster_restored(const struct cluster *c);
+
 #endif

@@ -140,6 +140,8 @@ struct cluster {
     holder_fn *on_certificate;
     void *on_certificate_arg;
     char origin[2 * ORIGIN_BYTES + 1];
+    struct backup_made backup;
+    struct state_restored restored;
     uint64_t sum; /* the sum over records of conformance, health and repair, for the digest */
 };
 

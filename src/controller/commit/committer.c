@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "controller/commit/commit_inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,9 +25,9 @@ struct committer {
     uv_async_t wake;
     uv_work_t work;
     bool busy, closing, deposed;
-    bool tidy;   /* a tidying step between commits is due */
-    bool tidied; /* the last action was such a step */
-    int failing; /* the code of the store's last refusal; 0: the store works */
+    bool tidy;    /* a tidying step between commits is due */
+    bool stepped; /* the last action was such a step, or one of a copy */
+    int failing;  /* the code of the store's last refusal; 0: the store works */
     struct cluster *cluster;
     struct store *store;
     pthread_mutex_t store_lock;
@@ -65,6 +66,13 @@ struct committer {
         int rc;
         struct err why;
     } step;
+    struct {
+        char *dir; /* NULL: no copy is wanted */
+        copied_fn *fn;
+        void *arg;
+        struct store_copied copied;
+        struct err why;
+    } copy;
 };
 
 /* --- a batch is put together ----------------------------------------------------------------- */
@@ -342,6 +350,75 @@ static void on_stepped(uv_work_t *work, int status)
     committer_pump(k);
 }
 
+/* --- a copy, in steps between commits ---------------------------------------------------------- */
+
+static void copy_end(struct committer *k, const struct err *why)
+{
+    copied_fn *fn = k->copy.fn;
+    free(STEAL(k->copy.dir));
+    fn(k->copy.arg, why ? NULL : &k->copy.copied, cluster_digest(k->cluster), why);
+}
+
+static void copy_give_up(struct committer *k, const char *sentence)
+{
+    struct err why;
+    if (!k->copy.dir)
+        return;
+    pthread_mutex_lock(&k->store_lock);
+    store_copy_end(k->store);
+    pthread_mutex_unlock(&k->store_lock);
+    err_set(&why, -EAGAIN, "%s", sentence);
+    copy_end(k, &why);
+}
+
+static void committer_copy_step(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    k->copy.why = (struct err){0};
+    pthread_mutex_lock(&k->store_lock);
+    store_copy(k->store, k->copy.dir, &k->copy.copied, &k->copy.why);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+static void on_copy_step(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    struct err *why = &k->copy.why;
+    k->busy = false;
+    if (!why->code && k->copy.copied.done && k->copy.copied.revision != k->revision)
+        err_set(why, -EAGAIN, "the state is not the one that was copied"); /* another controller committed */
+    if (why->code || k->copy.copied.done)
+        copy_end(k, why->code ? why : NULL);
+    committer_pump(k);
+}
+
+void committer_copy(struct committer *k, const char *dir, copied_fn *fn, void *arg)
+{
+    assert(!k->copy.dir && "one copy at a time");
+    k->copy.dir = mem_dup(dir);
+    k->copy.fn = fn;
+    k->copy.arg = arg;
+    k->copy.copied = (struct store_copied){0};
+    uv_async_send(&k->wake);
+}
+
+/* A step of the work beside commits, when there is one. */
+static bool step_begin(struct committer *k)
+{
+    k->stepped = (k->copy.dir || k->tidy) && !(k->stepped && k->waiting);
+    if (!k->stepped)
+        return false;
+    k->busy = true;
+    if (k->copy.dir) {
+        uv_queue_work(k->loop, &k->work, committer_copy_step, on_copy_step);
+        return true;
+    }
+    k->step.keep = k->keep;
+    k->step.keep.directory = k->step.directory = mem_dup(k->keep.directory);
+    uv_queue_work(k->loop, &k->work, committer_step, on_stepped);
+    return true;
+}
+
 /* With the commands of a single client, one after another, the hand-over to the thread would be most of the
  * wait. The worker keeps a slow disk from stopping the loop, so it is always used. */
 static void committer_pump(struct committer *k)
@@ -355,6 +432,7 @@ static void committer_pump(struct committer *k)
         return;
     }
     if (k->deposed) {
+        copy_give_up(k, "another controller leads");
         refuse_waiting(k, "another controller leads");
         return;
     }
@@ -362,14 +440,8 @@ static void committer_pump(struct committer *k)
         refuse_waiting(k, "the store does not know the outcome of the last change yet");
         return;
     }
-    k->tidied = k->tidy && !(k->tidied && k->waiting);
-    if (k->tidied) {
-        k->busy = true;
-        k->step.keep = k->keep;
-        k->step.keep.directory = k->step.directory = mem_dup(k->keep.directory);
-        uv_queue_work(k->loop, &k->work, committer_step, on_stepped);
+    if (step_begin(k))
         return;
-    }
     k->batch.number++;
     while (k->waiting && take_first(k))
         ;
@@ -491,6 +563,7 @@ void committer_destroy(struct committer *k)
     k->closing = true;
     while (k->busy)
         uv_run(k->loop, UV_RUN_ONCE);
+    copy_give_up(k, "the controller is stopping");
     refuse_latecomers(k);
     refuse_waiting(k, "the controller is stopping");
     uv_close((uv_handle_t *)&k->wake, on_wake_closed);

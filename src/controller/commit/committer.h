@@ -81,6 +81,12 @@ void committer_keep(struct committer *k, const struct store_keep *keep);
 /* The first revision of which the journal has entries, 0 without any; and where earlier entries are. */
 uint64_t committer_journal_first(const struct committer *k, const char **directory);
 
+/* Copies the store into `dir` in small steps between commits (store_copy); nothing is tidied meanwhile. fn is
+ * called once, later, with the copy and the digest of its state, or with the reason why there is none. One
+ * copy at a time. */
+typedef void copied_fn(void *arg, const struct store_copied *copied, uint64_t digest, const struct err *why);
+void committer_copy(struct committer *k, const char *dir, copied_fn *fn, void *arg);
+
 /* Reads the journal between commits. -EAGAIN when the store was busy for 20 ms. */
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e);
