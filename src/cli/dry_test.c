@@ -22,6 +22,7 @@ static const char *const lines[][3] = {
     {"node set", "lx1 CPUs=4", "/v1/nodes/set"},
     {"node forget", "lx1", "/v1/nodes/forget"},
     {"reload", "", "/v1/reload"},
+    {"backup create", "", "/v1/backups"},
     {"token create", "--nodes lx1", "/v1/tokens"},
     {"token end", "0123456789abcdef --reason leaked", "/v1/tokens/end"},
     {"cert create", "ann --role reader", "/v1/certificates"},

@@ -29,10 +29,10 @@ static json_t *counterparts_status(const struct controller *c)
 {
     json_t *list = json_array();
     for (int i = 0; i < COUNTERPARTS; i++) {
-        size_t waiting = i == COUNTERPART_STORE  ? committer_waiting(c->committer)
-                         : i == COUNTERPART_MQTT ? broker_waiting(c->broker)
+        size_t waiting = i == COUNTERPART_STORE    ? committer_waiting(c->committer)
+                         : i == COUNTERPART_MQTT   ? broker_waiting(c->broker)
                          : i == COUNTERPART_BACKUP ? 0
-                                                 : outbox_waits_for(c->outbox, (enum counterpart)i);
+                                                   : outbox_waits_for(c->outbox, (enum counterpart)i);
         json_t *line = counterpart_status(&c->counterparts, (enum counterpart)i, waiting);
         if (line)
             json_array_append_new(list, line);

@@ -15,12 +15,12 @@
 static void calls_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    struct stub_answer answers[21];
-    for (size_t i = 0; i < 21; i++)
+    struct stub_answer answers[22];
+    for (size_t i = 0; i < 22; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
-    struct scene s = scene_open(answers, 21, 0);
+    struct scene s = scene_open(answers, 22, 0);
     struct fettle_setting settings[] = {{"CPUs", "64"}, {"OS", NULL}};
-    struct fettle_answer *a[21] = {0};
+    struct fettle_answer *a[22] = {0};
     const struct fettle_token plain = {.nodes = "lx1"}, all = {"lx1", "6h", 3, 1, "10.0.0.0/8", "U"};
     assert_int_equal(fettle_node_list(s.f, "lx[1-3]", "Name,State", &a[0], &s.e), 0);
     assert_int_equal(fettle_node_list(s.f, NULL, NULL, &a[1], &s.e), 0);
@@ -45,8 +45,8 @@ static void calls_become_requests(void **state)
     assert_int_equal(fettle_token_list(s.f, &a[18], &s.e), 0);
     assert_int_equal(fettle_backup_create(s.f, &a[19], &s.e), 0);
     assert_int_equal(fettle_backup_list(s.f, &a[20], &s.e), 0);
-    assert_int_equal(fettle_token_end(s.f, "0123", "leaked", &a[19], &s.e), 0);
-    for (size_t i = 0; i < 21; i++)
+    assert_int_equal(fettle_token_end(s.f, "0123", "leaked", &a[21], &s.e), 0);
+    for (size_t i = 0; i < 22; i++)
         fettle_answer_free(a[i]);
     stub_join(s.stub);
     static const struct {

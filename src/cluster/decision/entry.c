@@ -75,7 +75,6 @@ static void write_word(const char *name, const char *word, struct text *out)
 
 static void write_backup(const struct entry_backup *b, struct text *out)
 {
-    write_name("backup", out);
     text_add(out, "{\"name\":");
     text_add_json(out, b->name);
     text_printf(out, ",\"at\":\"%" PRId64 "\",\"revision\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", b->at_ns,
@@ -108,8 +107,10 @@ void entry_fields_write(const struct entry_fields *f, struct text *out)
         write_word("remedy", f->remedy, out);
     if (f->outcome)
         write_word("outcome", outcome_names[f->outcome], out);
-    if (*f->backup.name)
+    if (*f->backup.name) {
+        write_name("backup", out);
         write_backup(&f->backup, out);
+    }
     if (f->cost) {
         write_name("cost", out);
         text_printf(out, "%" PRId64, f->cost);
