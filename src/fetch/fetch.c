@@ -13,6 +13,7 @@
 #include "fetch/fetch.h"
 
 #include "base/loop.h"
+#include "base/private.h"
 #include "base/secret.h"
 #include "base/text.h"
 
@@ -253,16 +254,13 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     return n;
 }
 
-/* The bytes of a small file. */
+/* The bytes of a small file that nobody else may read. */
 static int read_secret(const char *path, struct text *out, struct err *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat st;
+    int fd = private_open(path, e);
     if (fd < 0)
-        return err_set(e, -errno, "%s: %s", path, strerror(errno));
-    ssize_t n = -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        n = read(fd, text_room(out, FETCH_TOKEN_BYTES_MAX + 1), FETCH_TOKEN_BYTES_MAX + 1);
+        return fd;
+    ssize_t n = read(fd, text_room(out, FETCH_TOKEN_BYTES_MAX + 1), FETCH_TOKEN_BYTES_MAX + 1);
     close(fd);
     if (n < 0)
         return err_set(e, -EIO, "%s: not a file that can be read", path);

@@ -23,7 +23,8 @@ enum {
 
 struct fetch_options {
     const char *ca;    /* file of authorities; NULL: the system's */
-    const char *token; /* file with a bearer token, read at each request; NULL: none */
+    const char *token; /* file with a bearer token, read at each request, and refused when others may read it;
+                          NULL: none */
     const char *user;  /* HTTP Basic, with the password, NULL for an empty one; NULL: none */
     const char *password;
     unsigned answered_ms; /* the limit for a whole request, in ms; 0: FETCH_ANSWERED_MS */

@@ -334,6 +334,7 @@ static void test_no_proxy_of_the_environment(void **state)
 static void write_token(const char *path, const char *bytes, size_t len)
 {
     FILE *f = fopen(path, "w");
+    assert_int_equal(fchmod(fileno(f), 0600), 0);
     assert_int_equal(fwrite(bytes, 1, len, f), len);
     fclose(f);
 }
@@ -371,6 +372,10 @@ static void test_a_token_that_is_none_sends_nothing(void **state)
     write_token(path, long_one, FETCH_TOKEN_BYTES_MAX + 1);
     assert_int_equal(ask(w, "GET", "/ok", NULL), 0);
     free(long_one);
+    write_token(path, "good", 4);
+    assert_int_equal(chmod(path, 0640), 0); /* others have read it */
+    assert_int_equal(ask(w, "GET", "/ok", NULL), 0);
+    assert_non_null(strstr(w->why.msg, "others than its owner may read"));
     unlink(path);
     options(w, w->dir); /* no file at all */
     assert_int_equal(ask(w, "GET", "/ok", NULL), 0);
