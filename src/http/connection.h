@@ -98,6 +98,9 @@ void door_fini(struct door *d);
 struct connection *door_enter(struct connection *c);
 /* The party is known: takes one of its slots. -EAGAIN with a sentence makes the connection surplus. */
 int door_admit(struct connection *c, const struct party *p, struct err *e);
+/* Moves a connection that has a slot to another party. -EAGAIN with a sentence when that one has no slot
+ * left; it keeps its own then. */
+int door_move(struct connection *c, const struct party *p, struct err *e);
 /* Gives back the connection's place. */
 void door_leave(struct connection *c);
 
