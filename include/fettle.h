@@ -62,6 +62,8 @@ struct fettle_options {
     const char *ca;         /* FETTLE_CA: file with the authority that signs controllers, PEM
                                (https only, and needed there) */
     int timeout_ms;         /* of one call, connecting included */
+    const char *token; /* FETTLE_TOKEN: file with a bearer token (https only). It is read at each call, and
+                          refused when others than its owner may read it */
 };
 
 struct fettle;
@@ -126,6 +128,9 @@ FETTLE_API int fettle_node_show(struct fettle *f, const char *name, struct fettl
 FETTLE_API int fettle_partition_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* The controller's own health and the cluster in numbers. */
 FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* {kind, name, login, subject, person, actor, until, roles, routes}: for whom the controller takes the
+ * caller, and what this one may do. */
+FETTLE_API int fettle_whoami(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* {entries: [{at, what, actor, nodes, text, revision, about?, claims?, incidents?, repairs?, operations?,
  * from?, to?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first, `limit`
  * entries (1 to 1000; 0 leaves it to the controller). The text is a sentence for people; the other members

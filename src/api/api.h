@@ -2,6 +2,7 @@
 #ifndef FETTLE_API_API_H
 #define FETTLE_API_API_H
 
+#include "access/access.h"
 #include "api/events.h"
 #include "base/json.h"
 #include "cluster/cluster.h"
@@ -25,10 +26,31 @@ struct api_policy {
     bool privileged_port; /* the 2001 rule: a client on this host, with a port below 1024 and no certificate,
                              is root */
     struct span drain_deadline, provision_deadline; /* for a step that a person asks for; 0: none */
-    const struct checks *checks;                    /* these three live as long as the policy */
+    const struct checks *checks;                    /* these live as long as the policy */
     const struct remedies *remedies;
     const struct meanings *meanings;
+    const struct grants *grants; /* likewise; NULL: none */
 };
+
+/* A process at the local socket. */
+struct shell_process {
+    uid_t uid;
+    uid_t login; /* the user who signed in to its session; STREAM_NO_LOGIN when nobody did */
+    const gid_t *groups;
+    size_t n_groups;
+};
+/* The names of a user, of the login (NULL for none) and of the groups; "uid:1000" for a user without a name.
+ * All are borrowed until the function returns. */
+typedef void shell_names_fn(void *arg, const char *user, const char *login, const struct hostlist *groups);
+
+/* What a verified token says; borrowed until the function returns. */
+struct shell_token {
+    const char *subject, *name;
+    const struct hostlist *groups;
+    bool is_person; /* the token proves that a person signed in */
+    struct wall until;
+};
+typedef void shell_token_fn(void *arg, const struct shell_token *t, const struct err *why);
 
 /* A check that a person asks for. */
 struct shell_check {
@@ -44,6 +66,11 @@ typedef void shell_answer_fn(void *arg, const char *answer, const struct err *wh
 struct api_shell {
     void *arg;
     bool is_service; /* the user of this process is a service account: it is not an administrator */
+    /* Looks up the names of a process at the local socket. fn is called once, at once or later. */
+    void (*names)(void *arg, const struct shell_process *p, shell_names_fn *fn, void *fn_arg);
+    /* Verifies a bearer token. fn is called once, at once or later: with what it says, or NULL and why it
+     * does not count. */
+    void (*token)(void *arg, const char *token, shell_token_fn *fn, void *fn_arg);
     /* Queues a copy of a command for commit; fn is called later, exactly once, never from inside. The shell
      * makes the id of a new claim: claim is NULL in DRAIN and DOWN. */
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);

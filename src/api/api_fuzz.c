@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % ROUTE_BYTES >= ROUTES)
         return 0;
     enum route r = (enum route)(data[0] % ROUTE_BYTES);
-    if (route_get(r)->right == RIGHT_CHANGE) {
+    if (access_right_changes(route_get(r)->right)) {
         try_body(r, rest, size - 1);
     } else {
         char *text = mem_dup_len(rest, size - 1);

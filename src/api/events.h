@@ -54,7 +54,8 @@ bool events_turn(struct events *ev);
  * {"about"} and the members of fields for an entry of the journal. */
 void event_format(const struct event *e, struct text *t);
 
-/* Answers the request with the stream, after the event last_id (NULL: from now on). */
-void events_subscribe(struct events *ev, struct http_request *r, const char *last_id);
+/* Answers the request with the stream, after the event last_id (NULL: from now on). The stream ends at
+ * `until`, when the subscriber's token expires; 0: it does not end. */
+void events_subscribe(struct events *ev, struct http_request *r, const char *last_id, struct wall until);
 
 #endif

@@ -22,11 +22,11 @@ static void render_words(struct text *t, const char *key, const struct hostlist 
     text_add_char(t, ']');
 }
 
-/* Only callers with the right to change see a command. */
+/* Only administrators see a command. */
 static void render_run(const struct call *c, const char *run, struct text *t)
 {
     CLEANUP_TEXT struct text shown = {0};
-    const char *colon = c->may_change ? NULL : strchr(run, ':');
+    const char *colon = c->reads_secrets ? NULL : strchr(run, ':');
     text_add_bytes(&shown, run, colon ? (size_t)(colon + 1 - run) : strlen(run));
     if (colon)
         text_add(&shown, "(for administrators)");

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct route_row rows[ROUTES] = {
-#define ROUTE(operation, method, path, who) \
-    [ROUTE_##operation] = {#operation, HTTP_##method##_, #method, path, #method " " path, RIGHT_##who},
+#define ROUTE(operation, method, path, right) \
+    [ROUTE_##operation] = {#operation, HTTP_##method##_, #method, path, #method " " path, RIGHT_##right},
 #include "api/route.tbl"
 #undef ROUTE
 };
@@ -36,7 +36,7 @@ static const struct {
 size_t route_keys(enum route r, const char *const **keys)
 {
     static const char *const changing[] = {"dry_run"};
-    if (rows[r].right == RIGHT_CHANGE) {
+    if (access_right_changes(rows[r].right)) {
         *keys = changing;
         return 1;
     }

@@ -51,6 +51,50 @@ void stage_commit(struct stage *s)
     free(j);
 }
 
+/* Who runs the tests is called root. */
+static void on_names(void *arg, const struct shell_process *p, shell_names_fn *fn, void *fn_arg)
+{
+    struct stage *s = arg;
+    const struct hostlist none = {0};
+    s->named++;
+    fn(fn_arg, "root", p->login == STREAM_NO_LOGIN ? NULL : "alice", &none);
+}
+
+static void tell_token(const char *token, shell_token_fn *fn, void *fn_arg)
+{
+    const struct shell_token sue = {
+        .subject = "77", .name = "Sue", .is_person = true, .until = {INT64_C(1794000000) * 1000000000}};
+    struct err why;
+    err_set(&why, -EPERM, "the token's signature is not the issuer's");
+    bool is_good = strcmp(token, "good") == 0;
+    fn(fn_arg, is_good ? &sue : NULL, is_good ? NULL : &why);
+}
+
+static void on_token(void *arg, const char *token, shell_token_fn *fn, void *fn_arg)
+{
+    struct stage *s = arg;
+    if (!s->tokens_later) {
+        tell_token(token, fn, fn_arg);
+        return;
+    }
+    s->telling = fn;
+    s->telling_arg = fn_arg;
+}
+
+void stage_wait_token(struct stage *s)
+{
+    struct mono end = mono_add(mono_now(), span_s(30));
+    while (!s->telling) {
+        wire_turn(&s->wire);
+        assert_true(mono_now().ns < end.ns);
+    }
+}
+
+void stage_answer_token(struct stage *s)
+{
+    tell_token("good", STEAL(s->telling), s->telling_arg);
+}
+
 static void each_turn(void *arg)
 {
     struct stage *s = arg;
@@ -219,6 +263,8 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                       .meanings = s->world.meanings};
     s->events = events_create(1);
     const struct api_shell shell = {.arg = s,
+                                    .names = on_names,
+                                    .token = on_token,
                                     .submit = on_submit,
                                     .reload = on_reload,
                                     .recheck = on_recheck,

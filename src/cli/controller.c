@@ -223,6 +223,47 @@ int status_show(struct call *c, struct err *e)
     return 0;
 }
 
+/* ---- who the caller is ---- */
+
+/* The values of an array in one line. */
+static void write_list(struct text *out, const char *name, const struct fettle_value *list)
+{
+    CLEANUP_TEXT struct text t = {0};
+    for (const struct fettle_value *i = fettle_value_first(list); i; i = fettle_value_next(i)) {
+        const char *s = fettle_value_text(i);
+        text_printf(&t, "%s%s", t.len ? ", " : "", s ? s : "?");
+    }
+    write_line(out, name, t.len ? t.s : "none");
+}
+
+static void write_whoami(struct text *out, const struct fettle_value *who)
+{
+    write_line(out, "You are", fettle_get_text(who, "actor"));
+    write_line(out, "Known by", fettle_get_text(who, "kind"));
+    write_line(out, "Subject", fettle_get_text(who, "subject"));
+    write_line(out, "Person", fettle_get_true(who, "person") ? "yes, by the token" : "not proven");
+    write_line(out, "Until", fettle_get_text(who, "until"));
+    write_list(out, "Roles", fettle_value_find(who, "roles"));
+    const struct fettle_value *routes = fettle_value_find(who, "routes");
+    const char *name = "May call";
+    for (const struct fettle_value *i = fettle_value_first(routes); i; i = fettle_value_next(i), name = "")
+        write_line(out, name, fettle_value_text(i));
+}
+
+int whoami_show(struct call *c, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    int r = call_answer(c, fettle_whoami, &answer, e);
+    if (r < 0)
+        return r;
+    if (call_has(c, OPTION_JSON))
+        report_json(c, fettle_answer_value(answer));
+    else
+        write_whoami(&c->out, fettle_answer_value(answer));
+    fettle_answer_free(answer);
+    return 0;
+}
+
 /* ---- events ---- */
 
 static void write_event(struct call *c, const struct fettle_value *v)

@@ -75,6 +75,10 @@ static const char *const calls[][2] = {
     {"node forget n1", CHANGED},
     {"partition list",
      "{\"partitions\":[{\"Partition\":1,\"Name\":\"d\",\"Default\":true,\"States\":{\"IDLE\":1}}]}"},
+    {"whoami",
+     "{\"kind\":\"token\",\"name\":\"Ann Lee\",\"login\":null,\"subject\":\"77\",\"person\":true,"
+     "\"actor\":\"Ann Lee (token 77)\",\"until\":\"2026-11-20T20:41:57.123Z\",\"roles\":[\"viewer\"],"
+     "\"routes\":[\"GET /v1/nodes\"]}"},
     {"status",
      "{\"version\":\"0.1\",\"mode\":\"act\",\"brakes\":[{\"name\":\"stop\",\"why\":\"w\"}],\"budgets\":["
      "{\"scope\":\"s\",\"out\":2,\"limit\":5}],\"elsewhere\":[{\"where\":\"s\",\"held\":2}],\"uptime_s\":"

@@ -150,6 +150,8 @@ void controller_close(struct controller *c)
         uv_close((uv_handle_t *)&c->sweep, NULL);
     }
     http_server_destroy(c->http);
+    issuer_destroy(c->issuer);
+    logins_destroy(c->logins);
     agents_close(c->agents);
     outbox_stop(c->outbox);
     broker_stop(c->broker);

@@ -10,12 +10,14 @@
 #include "controller/config/config.h"
 #include "controller/contacts.h"
 #include "controller/controller.h"
+#include "controller/logins.h"
 #include "controller/outbox/broker.h"
 #include "controller/outbox/counterpart.h"
 #include "controller/outbox/outbox.h"
 #include "controller/outbox/trials.h"
 #include "controller/sessions/agents.h"
 #include "link/tls.h"
+#include "token/issuer.h"
 
 /*
  * The top, where the rooms are put together. Each file uses those above it in this header: leadership.c,
@@ -42,6 +44,8 @@ struct controller {
     struct agents *agents;
     struct http_server *http;
     struct api *api;
+    struct issuer *issuer; /* NULL: no tokens are taken */
+    struct logins *logins;
     uv_timer_t tick;
     uv_idle_t sweep; /* active while the watch has more to do than fits in a turn */
     bool ticking, deposed, closing;
@@ -94,6 +98,8 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path);
 struct api_policy reload_api_policy(const struct config *conf);
 /* The warnings of a configuration, to the log and into `asked`, which may be NULL. */
 void reload_warn(const struct config *conf, struct text *asked);
+/* The issuer of tokens that the configuration names; the one of before is gone. */
+void reload_issuer(struct controller *c);
 /* As api_shell's reload. fn may be NULL. */
 void reload_config(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg);
 

@@ -63,6 +63,12 @@ int guard_config(const struct config *c, struct err *e)
         if (rc < 0)
             return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[secrets[i]], config_name(secrets[i]));
     }
+    static const enum setting trusted[] = {SETTING_ROLE_CONF, SETTING_OIDC_CA};
+    for (size_t i = 0; i < sizeof trusted / sizeof trusted[0]; i++) {
+        int rc = guard_check(c->text[trusted[i]], PRIVATE_TO_WRITE, e);
+        if (rc < 0)
+            return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[trusted[i]], config_name(trusted[i]));
+    }
     struct walk w = {c->text[SETTING_BMC_CONF]};
     int rc = bmcs_each(c->bmcs, on_bmc, &w, e);
     if (rc < 0)

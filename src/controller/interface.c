@@ -185,12 +185,49 @@ static void shell_connected(void *arg, void (*fn)(void *arg, const struct identi
     agents_each_peer(c->agents, fn, fn_arg);
 }
 
+static void shell_names(void *arg, const struct shell_process *p, shell_names_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    logins_find(c->logins, p, fn, fn_arg);
+}
+
+struct token_ask {
+    shell_token_fn *fn;
+    void *arg;
+};
+
+static void on_token(void *arg, const struct token *t, const struct err *why)
+{
+    struct token_ask *ask = arg;
+    const struct shell_token said =
+        t ? (struct shell_token){t->subject, t->name, &t->groups, t->is_person, t->until}
+          : (struct shell_token){0};
+    ask->fn(ask->arg, t ? &said : NULL, why);
+    free(ask);
+}
+
+static void shell_token(void *arg, const char *token, shell_token_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    if (!c->issuer) {
+        struct err why;
+        err_set(&why, -EPERM, "this controller takes no tokens: its OidcIssuer is not given");
+        fn(fn_arg, NULL, &why);
+        return;
+    }
+    struct token_ask *ask = mem_alloc(sizeof *ask);
+    *ask = (struct token_ask){fn, fn_arg};
+    issuer_verify(c->issuer, token, strlen(token), on_token, ask);
+}
+
 /* --- opening --------------------------------------------------------------------------------- */
 
 int interface_open(struct controller *c, struct err *e)
 {
     const struct api_shell shell = {.arg = c,
                                     .is_service = program_exec() != NULL,
+                                    .names = shell_names,
+                                    .token = shell_token,
                                     .submit = shell_submit,
                                     .reload = reload_config,
                                     .status = shell_status,
@@ -207,6 +244,8 @@ int interface_open(struct controller *c, struct err *e)
                                     .connected = shell_connected,
                                     .sign_operator = shell_sign_operator};
     const struct api_policy policy = reload_api_policy(&c->conf);
+    c->logins = logins_create(c->loop);
+    reload_issuer(c);
     c->api = api_create(c->cluster, c->watch, c->events, &policy, &shell);
     c->http = http_server_create(c->loop, &api_door, api_request, api_party, c->api);
     int rc = http_server_listen_local(c->http, c->conf.text[SETTING_API_SOCKET], e);

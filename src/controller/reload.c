@@ -23,7 +23,21 @@ struct api_policy reload_api_policy(const struct config *conf)
                                .provision_deadline = health->provision_deadline,
                                .checks = conf->checks,
                                .remedies = conf->remedies,
-                               .meanings = conf->meanings};
+                               .meanings = conf->meanings,
+                               .grants = &conf->grants};
+}
+
+void reload_issuer(struct controller *c)
+{
+    char *const *text = c->conf.text;
+    issuer_destroy(c->issuer);
+    c->issuer = NULL;
+    if (*text[SETTING_OIDC_ISSUER])
+        c->issuer = issuer_create(
+            c->loop, &(struct issuer_conf){{text[SETTING_OIDC_ISSUER], text[SETTING_OIDC_AUDIENCE],
+                                            text[SETTING_OIDC_NAME_CLAIM], text[SETTING_OIDC_GROUPS_CLAIM],
+                                            text[SETTING_OIDC_PERSON_CLAIM]},
+                                           *text[SETTING_OIDC_CA] ? text[SETTING_OIDC_CA] : NULL});
 }
 
 static void take_policies(struct controller *c)
@@ -35,6 +49,7 @@ static void take_policies(struct controller *c)
     log_set_flags(c->conf.debug_flags);
     watch_set_policy(c->watch, &c->conf.watch);
     api_set_policy(c->api, &api);
+    reload_issuer(c);
     agents_configure(c->agents, &c->conf);
     outbox_configure(c->outbox, &c->conf);
     broker_configure(c->broker, &c->conf);

@@ -58,8 +58,8 @@ void fettle_dry_run(struct fettle *f, bool on)
     f->dry_run = on;
 }
 
-void call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
-                        const char *extra, const char *body)
+int call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
+                       const char *extra, const char *body, struct err *e)
 {
     buffer_add(to, method);
     buffer_add(to, " ");
@@ -68,6 +68,7 @@ void call_write_request(struct buffer *to, const struct address *a, const char *
     buffer_add(to, a->path ? "localhost" : a->name + strlen("https://"));
     buffer_add(to, "\r\nUser-Agent: libfettle/" FETTLE_VERSION "\r\n");
     buffer_add(to, extra);
+    int r = address_authorize(a, to, e);
     if (body) {
         buffer_add(to, "Content-Type: application/json\r\nContent-Length: ");
         buffer_add_u64(to, strlen(body));
@@ -75,6 +76,7 @@ void call_write_request(struct buffer *to, const struct address *a, const char *
     }
     buffer_add(to, "\r\n");
     buffer_add(to, body ? body : "");
+    return r < 0 ? r : buffer_check(to, e);
 }
 
 static int on_body(void *arg, const char *bytes, size_t n)
@@ -158,9 +160,8 @@ static int call_exchange(struct fettle *f, const char *method, const char *path,
 {
     struct mono until = mono_add(mono_now(), span_ms(f->timeout_ms));
     struct buffer request = {0};
-    call_write_request(&request, &f->address, method, path, "", body);
+    int r = call_write_request(&request, &f->address, method, path, "", body, e);
     bool again = use_kept(f) && !body;
-    int r = buffer_check(&request, e);
     if (r == 0 && !f->kept)
         r = address_dial(&f->address, until, &f->kept, e);
     bool any = false, sent = r == 0;

@@ -4,6 +4,8 @@
  */
 #include "lib/dial.h"
 
+#include "lib/buffer.h"
+
 #include "base/text.h"
 #include "lib/stub_test.h"
 
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -124,7 +127,7 @@ static void write_file(const char *path, const char *bytes, size_t n)
 
 static void test_files_of_certificates_are_checked_before_anything_is_said(void **state)
 {
-    char dir[] = "/tmp/fettle-dial-XXXXXX", empty[64], nul[64], text[64], none[64];
+    char dir[] = "/tmp/fettle-dial-XXXXXX", empty[64], nul[64], text[64], none[64], open_key[64];
     assert_non_null(mkdtemp(dir));
     snprintf(empty, sizeof empty, "%s/empty", dir);
     snprintf(nul, sizeof nul, "%s/nul", dir);
@@ -133,6 +136,9 @@ static void test_files_of_certificates_are_checked_before_anything_is_said(void 
     write_file(empty, "", 0);
     write_file(nul, "a\0b", 3);
     write_file(text, "no certificate", 14);
+    snprintf(open_key, sizeof open_key, "%s/open.key", dir);
+    write_file(open_key, "a key", 5);
+    assert_int_equal(chmod(text, 0600) | chmod(open_key, 0640), 0);
     const struct {
         const char *cert, *key, *ca;
         int code;
@@ -152,6 +158,7 @@ static void test_files_of_certificates_are_checked_before_anything_is_said(void 
         {NULL, NULL, nul, -EINVAL, "not a file in PEM form"},
         {NULL, NULL, text, -EINVAL, "text: "},
         {text, text, text, -EINVAL, "text: "},
+        {text, open_key, text, -EACCES, "others than its owner may read or write"},
     };
     struct silence s = silence_open();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -162,7 +169,52 @@ static void test_files_of_certificates_are_checked_before_anything_is_said(void 
             fail_msg("%zu: %d %s", i, e.code, e.msg);
     }
     close(s.listener);
-    assert_int_equal(unlink(empty) | unlink(nul) | unlink(text) | rmdir(dir), 0);
+    assert_int_equal(unlink(empty) | unlink(nul) | unlink(text) | unlink(open_key) | rmdir(dir), 0);
+}
+
+/* The header for a token in this file; or the sentence of the error. */
+static int authorize(const char *controller, const char *file, struct buffer *b, struct err *e)
+{
+    struct address a;
+    buffer_clear(b);
+    *e = (struct err){0};
+    assert_int_equal(
+        address_init(&a, &(struct fettle_options){.controller = controller, .token = file}, NULL), 0);
+    int rc = address_authorize(&a, b, e);
+    address_fini(&a);
+    return rc;
+}
+
+static void test_a_token_is_sent_over_https_from_a_private_file(void **state)
+{
+    static const char https[] = "https://localhost:1";
+    char file[] = "/tmp/fettle-token-XXXXXX", large[(8 << 10) + 2];
+    struct buffer b = {0};
+    struct err e;
+    close(mkstemp(file));
+    write_file(file, "aaa.bbb.ccc\n", 12);
+    assert_int_equal(authorize(https, file, &b, &e), 0);
+    assert_string_equal(b.s, "Authorization: Bearer aaa.bbb.ccc\r\n");
+    assert_int_equal(authorize("/run/f.sock", file, &b, &e), 0);
+    assert_int_equal(b.len, 0);
+    assert_int_equal(chmod(file, 0644), 0);
+    assert_int_equal(authorize(https, file, &b, &e), -EACCES);
+    assert_int_equal(b.len, 0);
+    assert_non_null(strstr(e.msg, "chmod go-rwx"));
+    assert_int_equal(chmod(file, 0600), 0);
+    memset(large, 'a', sizeof large);
+    static const char *const wrong[] = {"", "\n", "a b", "a\r\nX-Evil: 1", "\xc3\xa4"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        write_file(file, wrong[i], strlen(wrong[i]));
+        assert_int_equal(authorize(https, file, &b, &e), -EINVAL);
+        assert_int_equal(b.len, 0);
+    }
+    write_file(file, large, sizeof large);
+    assert_int_equal(authorize(https, file, &b, &e), -EINVAL);
+    unlink(file);
+    assert_int_equal(authorize(https, file, &b, &e), -ENOENT);
+    assert_int_equal(authorize(https, "/tmp", &b, &e), -EINVAL);
+    buffer_fini(&b);
 }
 
 static void test_a_port_where_nobody_listens_is_named(void **state)
@@ -273,6 +325,7 @@ int main(void)
         cmocka_unit_test(the_environment_names_the_controller),
         cmocka_unit_test(nobody_there_is_said),
         cmocka_unit_test(test_files_of_certificates_are_checked_before_anything_is_said),
+        cmocka_unit_test(test_a_token_is_sent_over_https_from_a_private_file),
         cmocka_unit_test(test_a_port_where_nobody_listens_is_named),
         cmocka_unit_test(test_a_path_has_room_in_the_address_of_a_socket),
         cmocka_unit_test(test_options_go_before_the_environment),

@@ -127,9 +127,7 @@ static int events_ask(struct fettle_events *s, struct mono until, struct err *e)
     }
     int r = buffer_check(&extra, e);
     if (r == 0)
-        call_write_request(&request, &s->f->address, "GET", "/v1/events", extra.s, NULL);
-    if (r == 0)
-        r = buffer_check(&request, e);
+        r = call_write_request(&request, &s->f->address, "GET", "/v1/events", extra.s, NULL, e);
     if (r == 0)
         r = dial_write(s->d, request.s, request.len, until, e);
     buffer_fini(&extra);

@@ -58,6 +58,11 @@ int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_er
     return call_ask(f, "GET", "/v1/status", NULL, out, e);
 }
 
+int fettle_whoami(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/whoami", NULL, out, e);
+}
+
 int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
                    struct fettle_error *e)
 {

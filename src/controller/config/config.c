@@ -20,6 +20,7 @@ void config_fini(struct config *c)
     hostlist_fini(&c->collectors);
     config_fini_health(c);
     config_fini_broker(c);
+    config_fini_roles(c);
     roster_fini(&c->roster);
     *c = (struct config){0};
 }
@@ -155,6 +156,8 @@ static int set_policies(struct config *c, struct err *e)
     if (rc == 0)
         rc = set_ochami(c, e);
     if (rc == 0)
+        rc = config_check_oidc(c, e);
+    if (rc == 0)
         rc = config_set_broker(c, e);
     if (rc == 0) {
         config_set_health(c);
@@ -206,6 +209,8 @@ int config_read_agreed(const char *path, const struct config_text *from, struct 
     if (rc == 0)
         rc = config_read_health(c, e);
     if (rc == 0)
+        rc = config_read_roles(c, e);
+    if (rc == 0)
         rc = check_names(c, e);
     if (rc == 0)
         rc = set_policies(c, e);
@@ -227,4 +232,5 @@ void config_compare(const struct config *was, const struct config *is, struct te
     config_compare_parameters(was, is, changes);
     config_compare_classes(was, is, changes);
     config_compare_health(was, is, changes);
+    config_compare_roles(was, is, changes);
 }

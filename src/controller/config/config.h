@@ -2,6 +2,7 @@
 #ifndef FETTLE_CONTROLLER_CONFIG_CONFIG_H
 #define FETTLE_CONTROLLER_CONFIG_CONFIG_H
 
+#include "access/access.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "beat/waits.h"
@@ -47,6 +48,8 @@ struct config {
         uint16_t port;
         struct hostlist topics; /* the topics of incoming events */
     } mqtt;
+    struct grants grants;          /* the records of RoleConf */
+    struct text grants_text;       /* likewise, for config_compare */
     struct checks *checks;         /* never NULL; empty when health is off */
     struct remedies *remedies;     /* likewise */
     struct meanings *meanings;     /* the tables, changed by MeaningConf */

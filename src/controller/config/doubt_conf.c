@@ -201,8 +201,8 @@ static void doubt_files(struct config *c)
 {
     static const enum setting programs[] = {SETTING_REPLACE_PROGRAM, SETTING_SLURM_SCONTROL};
     static const enum setting files[] = {
-        SETTING_SLURM_CONF, SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_CA,        SETTING_MQTT_CERTIFICATE,
-        SETTING_MQTT_KEY,   SETTING_OPENCHAMI_CA,       SETTING_OPENCHAMI_TOKEN};
+        SETTING_SLURM_CONF, SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_CA,         SETTING_MQTT_CERTIFICATE,
+        SETTING_MQTT_KEY,   SETTING_OPENCHAMI_CA,       SETTING_OPENCHAMI_TOKEN, SETTING_OIDC_CA};
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
         doubt_file(c, programs[i], true);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
