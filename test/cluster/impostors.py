@@ -311,7 +311,7 @@ def test_other_users(world):
                   ('reload',), ('token', 'create', '--nodes', 'n01')):
         status, out, err = as_nobody(*words)
         equal(status, 5, f'{words} as nobody: {out}{err}: the exit status')
-        contains(err, 'root', f'{words} as nobody')
+        contains(err, 'administrator', f'{words} as nobody')
     equal([e['what'] for e in c.journal()], ['state.made', 'config.revision', 'certificate.create'],
           'the journal')
 
