@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The calls with a state on the stack are old in OpenSSL 3, and take half the time of those that replace
+ * them: a tree of a million entries is two million short digests. */
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/digest.h"
 
 #include <assert.h>
@@ -20,6 +23,15 @@ static void to_hex(const unsigned char *in, size_t n, char *out)
 void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static 32])
 {
     SHA256(bytes, len, out);
+}
+
+void digest_sha256_pieces(const struct digest_piece *pieces, size_t n, unsigned char out[static 32])
+{
+    SHA256_CTX state;
+    SHA256_Init(&state);
+    for (size_t i = 0; i < n; i++)
+        SHA256_Update(&state, pieces[i].bytes, pieces[i].len);
+    SHA256_Final(out, &state);
 }
 
 char *digest_sha256(const void *bytes, size_t len, char out[static 65])

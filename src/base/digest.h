@@ -13,6 +13,13 @@
 /* The SHA-256 of bytes. */
 void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static 32]);
 
+/* The same of several pieces, one after the other. */
+struct digest_piece {
+    const void *bytes;
+    size_t len;
+};
+void digest_sha256_pieces(const struct digest_piece *pieces, size_t n, unsigned char out[static 32]);
+
 /* The same as lower-case hex. Returns out. */
 char *digest_sha256(const void *bytes, size_t len, char out[static 65]);
 
