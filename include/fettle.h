@@ -149,6 +149,12 @@ struct fettle_journal_search {
 FETTLE_API int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s,
                                    struct fettle_answer **out, struct fettle_error *e);
 
+/* Reads a file of the audit log (doc/spec/audit.md): what follows "/v1/audit/" in its path, such as
+ * "checkpoint", "tile/0/000" or "proof?revision=4711"; NULL for what the log is, in JSON. The caller frees
+ * *bytes, which a zero byte follows. -ENOENT when the log does not have it. */
+FETTLE_API int fettle_audit_read(struct fettle *f, const char *path, char **bytes, size_t *len,
+                                 struct fettle_error *e);
+
 /* ---- conformance ---- */
 
 /* Which nodes are provably the same: {groups: [{class, cohort, fingerprint, count, nodes, standing,

@@ -5,6 +5,7 @@
 #include "api/events.h"
 #include "base/json.h"
 #include "cluster/cluster.h"
+#include "controller/audit/auditor.h"
 #include "controller/commit/outcome.h"
 #include "controller/commit/search.h"
 #include "http/server.h"
@@ -76,6 +77,8 @@ struct api_shell {
     void (*journal_search)(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg);
     /* The first revision that has entries, 0 without any; earlier entries were exported to *directory. */
     uint64_t (*journal_first)(void *arg, const char **directory);
+    /* Asks the audit log. fn is called once, at once or later, as auditor_begin does. */
+    void (*audit)(void *arg, const struct auditor_ask *ask, auditor_answer_fn *fn, void *fn_arg);
     /* Makes a new one-time token, its hash, and the command to type; the caller frees the three. */
     int (*make_token)(void *arg, char **token, char **hash, char **command, struct err *e);
     /* Calls fn with every identity that is connected as a node. */

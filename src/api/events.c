@@ -107,6 +107,10 @@ void event_format(const struct event *e, struct text *t)
         text_add_u64(t, e->revision);
     else
         text_add(t, "null");
+    if (e->is_entry) {
+        text_add(t, ",\"n\":");
+        text_add_u64(t, e->n);
+    }
     if (e->alarm) {
         text_add(t, ",\"alarm\":");
         text_add_json(t, e->alarm);

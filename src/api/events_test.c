@@ -68,8 +68,9 @@ static int subscribe(struct stage *s, const char *last_id)
 static void add(struct stage *s, const char *text, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        events_add(s->events,
-                   &(struct event){{0}, "node.late", "fettled", "lx01", text, 0, NULL, NULL, NULL, NULL});
+        events_add(
+            s->events,
+            &(struct event){{0}, "node.late", "fettled", "lx01", text, 0, NULL, NULL, NULL, NULL, false, 0});
 }
 
 static size_t count(const struct text *t, const char *what)

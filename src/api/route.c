@@ -22,6 +22,8 @@ static const struct {
     [ROUTE_journal_list] = {10,
                             {"after", "limit", "tail", "nodes", "what", "by", "about", "since", "until",
                              "before"}},
+    [ROUTE_audit_proof] = {2, {"revision", "n"}},
+    [ROUTE_audit_consistency] = {1, {"old"}},
     [ROUTE_conform_groups] = {1, {"class"}},
     [ROUTE_conform_diff] = {2, {"with", "all"}},
     [ROUTE_baseline_show] = {1, {"version"}},
@@ -56,7 +58,8 @@ static bool path_matches(const char *pattern, const char *path, const char **par
     *parameter = NULL;
     if (pattern[fixed] == '\0')
         return strcmp(pattern, path) == 0;
-    if (strncmp(pattern, path, fixed) != 0 || path[fixed] == '\0' || strchr(path + fixed, '/'))
+    bool deep = strcmp(pattern + fixed, "{path}") == 0;
+    if (strncmp(pattern, path, fixed) != 0 || path[fixed] == '\0' || (!deep && strchr(path + fixed, '/')))
         return false;
     *parameter = path + fixed;
     return true;

@@ -125,11 +125,27 @@ static void on_journal_search(void *arg, const struct journal_ask *a, journal_fo
     struct journal_entry entries[2];
     for (uint64_t i = 0; i < 2; i++)
         entries[i] = (struct journal_entry){
-            {INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s, NULL, fields};
+            {INT64_C(1794000000) * 1000000000}, 3 - i, 0, root, what, nodes, asked.s, NULL, fields};
     const struct journal_found found = {entries, 2, a->after == 0, a->after ? 0 : 2};
     bool busy = a->by && strcmp(a->by, "busy") == 0;
     err_set(&why, -EAGAIN, "64 searches are waiting");
     fn(fn_arg, busy ? NULL : &found, busy ? &why : NULL);
+}
+
+/* Answers with what it was asked. */
+static void on_audit(void *arg, const struct auditor_ask *ask, auditor_answer_fn *fn, void *fn_arg)
+{
+    struct stage *s = arg;
+    struct err why;
+    CLEANUP_TEXT struct text t = {0};
+    s->audited = *ask;
+    if (ask->old == 404 || ask->kind == AUDITOR_MINIMUM) {
+        err_set(&why, -ENOENT, "it is not there");
+        fn(fn_arg, NULL, &why);
+        return;
+    }
+    text_printf(&t, "{\"kind\":%d}", (int)ask->kind);
+    fn(fn_arg, &t, NULL);
 }
 
 static uint64_t on_journal_first(void *arg, const char **directory)
@@ -231,6 +247,7 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                     .journal = on_journal,
                                     .journal_search = on_journal_search,
                                     .journal_first = on_journal_first,
+                                    .audit = on_audit,
                                     .make_token = on_make_token,
                                     .connected = on_connected,
                                     .sign_operator = on_sign};

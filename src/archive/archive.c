@@ -114,7 +114,7 @@ void archive_believe(struct archive *a, const struct note_key *key)
 int archive_checkpoint(const char *bytes, size_t len, const struct note_key *k, struct checkpoint *out,
                        struct err *e)
 {
-    struct note note;
+    struct signed_note note;
     int r = notary_verify(bytes, len, k, &note, e);
     if (r == 0)
         r = checkpoint_parse(note.text, note.len, out, e);
@@ -146,7 +146,7 @@ int archive_minimum(const struct archive *a, uint64_t *index, struct text *note,
 {
     CLEANUP_TEXT struct text own = {0};
     struct text *to = note ? note : &own;
-    struct note n;
+    struct signed_note n;
     *index = 0;
     text_clear(to);
     int r = files_read(a, "minimum", to, e);
@@ -334,7 +334,7 @@ int archive_go_on(struct archive *a, const struct text *note, bool remember,
 
 int archive_take_minimum(struct archive *a, const struct text *note, struct err *e)
 {
-    struct note n;
+    struct signed_note n;
     uint64_t index, had;
     int r = notary_verify(note->s, note->len, &a->key, &n, e);
     if (r == 0)

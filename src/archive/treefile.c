@@ -307,7 +307,7 @@ static int head_read(struct treefile *t, struct err *e)
     close(fd);
     if (n < 0)
         return treefile_failed(t, "checkpoint", e);
-    struct note note;
+    struct signed_note note;
     struct err why;
     if (notary_verify(bytes, (size_t)n, treefile_key(t), &note, &why) ||
         checkpoint_parse(note.text, note.len, &t->head, &why))
@@ -380,7 +380,11 @@ static int key_open(struct treefile *t, const char *name, struct err *e)
     t->dir_fd = open(t->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (t->dir_fd < 0)
         return treefile_failed(t, "", e);
-    return notary_open(path.s, name, &t->notary, e);
+    int r = notary_open(path.s, name, &t->notary, e);
+    return r == -EILSEQ
+               ? err_wrap(e, r, "restore the audit log of this state, or move %s away to begin another",
+                          t->dir)
+               : r;
 }
 
 /* Makes the directory under another name: one that has the name is complete. */

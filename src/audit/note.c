@@ -113,7 +113,7 @@ static int bad_note(struct err *e)
 }
 
 /* Reads one line of a signature. *ours: it is of the key. */
-static int signature_read(const char *line, size_t len, const struct note_key *k, struct note *out,
+static int signature_read(const char *line, size_t len, const struct note_key *k, struct signed_note *out,
                           bool *ours, struct err *e)
 {
     CLEANUP_TEXT struct text bytes = {0};
@@ -136,14 +136,14 @@ static int signature_read(const char *line, size_t len, const struct note_key *k
     return 0;
 }
 
-int note_read(const char *bytes, size_t len, const struct note_key *k, struct note *out, struct err *e)
+int note_read(const char *bytes, size_t len, const struct note_key *k, struct signed_note *out, struct err *e)
 {
     if (len > NOTE_BYTES_MAX)
         return err_set(e, -EINVAL, "a note of more than %d bytes", NOTE_BYTES_MAX);
     const char *end = note_is_text(bytes, len) ? text_end(bytes, len) : NULL;
     if (!end || end == bytes)
         return bad_note(e);
-    *out = (struct note){.text = bytes, .len = (size_t)(end - bytes)};
+    *out = (struct signed_note){.text = bytes, .len = (size_t)(end - bytes)};
     struct lines lines = {end + 1, bytes + len};
     const char *line;
     size_t n, found = 0, any = 0;

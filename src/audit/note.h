@@ -39,14 +39,15 @@ void note_sign(struct text *text, const struct note_key *k,
                const unsigned char signature[static NOTE_SIGNATURE_BYTES]);
 
 /* A note as it was read: the signed text, borrowed, and what this key is said to have signed it with. */
-struct note {
+struct signed_note {
     const char *text;
     size_t len;
     unsigned char signature[NOTE_SIGNATURE_BYTES];
 };
 /* -EINVAL when the bytes are not a note, or the key has signed it twice; -ENOKEY without a signature of this
  * key. */
-int note_read(const char *bytes, size_t len, const struct note_key *k, struct note *out, struct err *e);
+int note_read(const char *bytes, size_t len, const struct note_key *k, struct signed_note *out,
+              struct err *e);
 
 /* The head of a log. */
 struct checkpoint {

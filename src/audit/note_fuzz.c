@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char name[] = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW";
     const char *bytes = (const char *)data;
     struct note_key key;
-    struct note note;
+    struct signed_note note;
     struct checkpoint c;
     CLEANUP_TEXT struct text again = {0};
     CLEANUP_FREE char *text = mem_dup_len(bytes, size);

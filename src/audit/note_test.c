@@ -26,7 +26,7 @@ static struct note_key key_of(const char *s)
     return k;
 }
 
-static int read_note(const char *bytes, const struct note_key *k, struct note *out)
+static int read_note(const char *bytes, const struct note_key *k, struct signed_note *out)
 {
     return note_read(bytes, strlen(bytes), k, out, NULL);
 }
@@ -81,7 +81,7 @@ static void test_names(void **state)
 static void test_a_note_of_others(void **state)
 {
     const struct note_key k = key_of(go_key);
-    struct note n;
+    struct signed_note n;
     CLEANUP_TEXT struct text same = {0};
     assert_int_equal(read_note(GO_TEXT "\n" GO_LINE, &k, &n), 0);
     assert_int_equal(n.len, strlen(GO_TEXT));
@@ -95,7 +95,7 @@ static void test_a_note_of_others(void **state)
 static void test_signatures_of_others(void **state)
 {
     const struct note_key k = key_of(go_key);
-    struct note n;
+    struct signed_note n;
     assert_int_equal(read_note("a\n\nb\n\n" OTHER_LINE GO_LINE OTHER_LINE, &k, &n), 0);
     assert_int_equal(n.len, strlen("a\n\nb\n"));
     struct note_key unknown = k;
@@ -131,13 +131,13 @@ static void test_no_notes(void **state)
                                               "\xe2\x80\x94 PeterNeumann x08g\n"};
     const struct note_key k = key_of(go_key);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct note n;
+        struct signed_note n;
         assert_int_equal(read_note(bad[i], &k, &n), -EINVAL);
     }
     CLEANUP_TEXT struct text large = {0};
     for (size_t i = 0; i <= NOTE_BYTES_MAX; i++)
         text_add_char(&large, '\n');
-    struct note n;
+    struct signed_note n;
     assert_int_equal(note_read(large.s, large.len, &k, &n, NULL), -EINVAL);
 }
 

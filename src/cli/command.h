@@ -146,7 +146,8 @@ command_fn node_list, node_show, node_claims, node_drain, node_undrain, node_dow
     slurm_constraint, check_list, check_show, check_explain, check_run, check_trials, incident_list,
     remedy_list, remedy_explain, repair_show, repair_move, repair_numbers, repair_approve, repair_refuse,
     queue_take, queue_note, queue_resolve, queue_retire, queue_list, override_list, override_set,
-    override_end, brake_stop, brake_release, brake_list, power_nodes;
+    override_end, brake_stop, brake_release, brake_list, power_nodes, audit_list, audit_show, audit_prove,
+    audit_verify, audit_export;
 
 command_fn node_forget, import_slurm_files, import_nhc_file;
 

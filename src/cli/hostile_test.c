@@ -82,6 +82,10 @@ static const char *const calls[][2] = {
      "\"name\":\"Slurm\",\"state\":\"trouble\",\"waiting\":2}],\"warnings\":[\"w\"],\"store\":{\"state\":"
      "\"ok\"},\"configuration\":{\"revision\":3,\"hash\":\"ab\",\"by\":\"r\"},\"turns\":{\"longest\":[{"
      "\"us\":7390,\"cpu_us\":6900,\"did\":[{\"what\":\"w\",\"times\":2,\"us\":1}]}]}}"},
+    {"audit list", "{\"entries\":[{\"at\":\"T\",\"what\":\"w\",\"revision\":3,\"n\":1}],\"revision\":9}"},
+    {"audit show",
+     "{\"origin\":\"o\",\"key\":\"PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\","
+     "\"size\":3,\"root\":\"r\",\"first\":0,\"archived\":0}"},
     {"journal --after 1 --limit 2",
      "{\"entries\":[{\"at\":\"T\",\"what\":\"w\",\"revision\":3}],\"gone\":\"g\"}"},
     {"journal", "{\"entries\":[{\"at\":\"T\",\"what\":\"w\",\"revision\":3}],\"revision\":9,\"gone\":\"g\"}"},
@@ -247,8 +251,9 @@ static void every_command_says_that_an_answer_is_not_fettle_s(void **state)
 /* A command that is new is not forgotten here. */
 static void every_command_that_asks_is_here(void **state)
 {
-    static const char *const others[] = {"watch",      "events",  "cert create", "import slurm",
-                                         "import nhc", "version", "help",        "complete"};
+    static const char *const others[] = {"watch",        "events",  "cert create", "import slurm",
+                                         "import nhc",   "version", "audit prove", "audit verify",
+                                         "audit export", "help",    "complete"};
     for (size_t k = 0; k < commands_n; k++) {
         const char *path = commands[k].path;
         size_t len = strlen(path);

@@ -53,6 +53,7 @@ static void on_tick(uv_timer_t *t)
     controller_watch(c, now);
     events_turn(c->events);
     committer_turn(c->committer, now);
+    auditor_turn(c->auditor, now);
     outbox_turn(c->outbox, now);
     trials_turn(c->trials, now);
     contacts_turn(c->contacts, now);
@@ -106,6 +107,8 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     }
     if (rc == 0)
         rc = leadership_certify(c, &revision, e);
+    if (rc == 0)
+        rc = leadership_audit(c, revision, e);
     if (rc == 0) {
         wiring_decisions(c, revision);
         c->contacts = contacts_open(c->loop, state_dir, c->cluster, c->watch);
@@ -154,6 +157,8 @@ void controller_close(struct controller *c)
     outbox_stop(c->outbox);
     broker_stop(c->broker);
     searches_destroy(c->searches);
+    auditor_destroy(c->auditor);
+    treefile_close(c->tree);
     committer_destroy(c->committer);
     contacts_close(c->contacts);
     uv_run(c->loop, UV_RUN_DEFAULT);

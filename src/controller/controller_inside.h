@@ -3,7 +3,9 @@
 #define FETTLE_CONTROLLER_CONTROLLER_INSIDE_H
 
 #include "api/api.h"
+#include "archive/treefile.h"
 #include "controller/account.h"
+#include "controller/audit/auditor.h"
 #include "controller/commit/committer.h"
 #include "controller/commit/proposals.h"
 #include "controller/commit/search.h"
@@ -31,6 +33,8 @@ struct controller {
     struct events *events;
     struct committer *committer;
     struct searches *searches;
+    struct treefile *tree; /* of the audit log, until the auditor has it */
+    struct auditor *auditor;
     struct proposals *proposals;
     struct outbox *outbox;
     struct trials *trials;
@@ -61,6 +65,8 @@ struct controller {
 const char *controller_machine(const struct controller *c, char buf[static 256]);
 /* Opens the state directory, and leads from now on. */
 int leadership_take(struct controller *c, const char *dir, uint64_t *revision, struct err *e);
+/* Opens the audit log of the state, which stands at this revision. */
+int leadership_audit(struct controller *c, uint64_t revision, struct err *e);
 /* The controller's own certificate, and what is opened with it. */
 int leadership_certify(struct controller *c, uint64_t *revision, struct err *e);
 
@@ -85,6 +91,8 @@ void wiring_decisions(struct controller *c, uint64_t revision);
 int wiring_agents(struct controller *c, struct err *e);
 /* To the log and to the stream of events: as watch_sink's. */
 void controller_notice(void *arg, const char *what, const char *nodes, const char *text);
+/* The directory of the audit log's archive, put into `path`, and how long its entries are kept. */
+struct span wiring_archive(const struct controller *c, struct text *path);
 /* How much of the journal is kept. The path of the directory is put into `path`. */
 struct store_keep wiring_keep(const struct controller *c, struct text *path);
 

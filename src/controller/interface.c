@@ -149,6 +149,12 @@ static uint64_t shell_journal_first(void *arg, const char **directory)
     return committer_journal_first(c->committer, directory);
 }
 
+static void shell_audit(void *arg, const struct auditor_ask *ask, auditor_answer_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    auditor_begin(c->auditor, ask, fn, fn_arg);
+}
+
 static int shell_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
 {
     struct controller *c = arg;
@@ -198,6 +204,7 @@ int interface_open(struct controller *c, struct err *e)
                                     .journal = shell_journal,
                                     .journal_search = shell_journal_search,
                                     .journal_first = shell_journal_first,
+                                    .audit = shell_audit,
                                     .recheck = shell_recheck,
                                     .check = shell_check,
                                     .power = shell_power,

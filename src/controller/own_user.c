@@ -92,6 +92,7 @@ static void check_directories(const struct own_user *a)
     CLEANUP_FREE char *socket = listener_local_path(a->config->text[SETTING_API_SOCKET]);
     check_write(a, SETTING_API_SOCKET, dirname(socket));
     check_write(a, SETTING_JOURNAL_EXPORT, a->config->text[SETTING_JOURNAL_EXPORT]);
+    check_write(a, SETTING_AUDIT_ARCHIVE, a->config->text[SETTING_AUDIT_ARCHIVE]);
 }
 
 /* The service gives nothing away in a directory that is the user's already. */

@@ -28,9 +28,11 @@ struct api_policy reload_api_policy(const struct config *conf)
 
 static void take_policies(struct controller *c)
 {
-    CLEANUP_TEXT struct text export = {0};
+    CLEANUP_TEXT struct text export = {0}, archive = {0};
     const struct store_keep keep = wiring_keep(c, &export);
     committer_keep(c->committer, &keep);
+    const struct span archived = wiring_archive(c, &archive);
+    auditor_configure(c->auditor, archive.s, archived);
     const struct api_policy api = reload_api_policy(&c->conf);
     log_set_flags(c->conf.debug_flags);
     watch_set_policy(c->watch, &c->conf.watch);

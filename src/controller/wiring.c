@@ -98,6 +98,12 @@ static void on_journal(void *arg, const struct err *why)
     counterpart_answered(&c->counterparts, COUNTERPART_JOURNAL, "", why);
 }
 
+static void on_audited(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    counterpart_answered(&c->counterparts, COUNTERPART_AUDIT, "", why);
+}
+
 static void on_deposed(void *arg, const struct err *why)
 {
     struct controller *c = arg;
@@ -118,6 +124,27 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path)
                                .directory = path->s};
 }
 
+struct span wiring_archive(const struct controller *c, struct text *path)
+{
+    const char *given = c->conf.text[SETTING_AUDIT_ARCHIVE];
+    text_printf(path, "%s%s", *given ? given : c->state_dir, *given ? "" : "/audit-archive");
+    return (struct span){(int64_t)c->conf.number[SETTING_AUDIT_KEEP]};
+}
+
+static void wiring_audit(struct controller *c)
+{
+    CLEANUP_TEXT struct text archive = {0};
+    const struct span keep = wiring_archive(c, &archive);
+    const struct auditor_setup setup = {.loop = c->loop,
+                                        .committer = c->committer,
+                                        .tree = STEAL(c->tree),
+                                        .archive = archive.s,
+                                        .keep = keep,
+                                        .arg = c,
+                                        .on_step = on_audited};
+    c->auditor = auditor_create(&setup);
+}
+
 void wiring_decisions(struct controller *c, uint64_t revision)
 {
     const struct watch_sink sink = {
@@ -133,11 +160,13 @@ void wiring_decisions(struct controller *c, uint64_t revision)
     counterparts_init(&c->counterparts, c->watch);
     counterpart_configure(&c->counterparts, COUNTERPART_STORE, true);
     counterpart_configure(&c->counterparts, COUNTERPART_JOURNAL, true);
+    counterpart_configure(&c->counterparts, COUNTERPART_AUDIT, true);
     counterpart_succeeded(&c->counterparts, COUNTERPART_STORE); /* the leadership is written in it */
     CLEANUP_TEXT struct text export = {0};
     const struct store_keep keep = wiring_keep(c, &export);
     c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &keep, &events);
     c->searches = searches_create(c->loop, c->committer);
+    wiring_audit(c);
     c->proposals = proposals_create(c->committer);
     const struct outbox_setup setup = {.loop = c->loop,
                                        .cluster = c->cluster,

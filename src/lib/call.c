@@ -286,6 +286,35 @@ int fettle_call(struct fettle *f, const char *method, const char *path, const ch
     return call_tell(e, r, &why);
 }
 
+static int bytes_fetch(struct fettle *f, const char *path, char **bytes, size_t *len, struct err *e)
+{
+    struct buffer target = {0}, answer = {0};
+    int status = 0;
+    buffer_add(&target, path ? "/v1/audit/" : "/v1/audit");
+    buffer_add(&target, path ? path : "");
+    int r = buffer_check(&target, e);
+    if (r == 0 && !is_word(target.s))
+        r = err_set(e, -EINVAL, "the path is not fit for a request");
+    if (r == 0)
+        r = call_exchange(f, "GET", target.s, NULL, &status, &answer, e);
+    buffer_fini(&target);
+    if (r == 0 && status / 100 != 2) {
+        r = call_refusal(&f->address, status, &answer, e);
+    } else if (r == 0) {
+        *len = answer.len;
+        *bytes = buffer_take(&answer);
+        r = *bytes ? 0 : err_set(e, -ENOMEM, "no memory");
+    }
+    buffer_fini(&answer);
+    return r;
+}
+
+int fettle_audit_read(struct fettle *f, const char *path, char **bytes, size_t *len, struct fettle_error *e)
+{
+    struct err why = {0};
+    return call_tell(e, bytes_fetch(f, path, bytes, len, &why), &why);
+}
+
 int fettle_read(const char *text, struct fettle_answer **out, struct fettle_error *e)
 {
     struct err why = {0};

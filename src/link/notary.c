@@ -170,7 +170,8 @@ int notary_sign(const struct notary *n, struct text *text, struct err *e)
     return 0;
 }
 
-int notary_verify(const char *bytes, size_t len, const struct note_key *k, struct note *out, struct err *e)
+int notary_verify(const char *bytes, size_t len, const struct note_key *k, struct signed_note *out,
+                  struct err *e)
 {
     int r = note_read(bytes, len, k, out, e);
     if (r)

@@ -23,6 +23,7 @@ const struct note_key *notary_key(const struct notary *n);
 int notary_sign(const struct notary *n, struct text *text, struct err *e);
 
 /* Reads a note (note_read) and verifies that the key signed its text. -EKEYREJECTED when it did not. */
-int notary_verify(const char *bytes, size_t len, const struct note_key *k, struct note *out, struct err *e);
+int notary_verify(const char *bytes, size_t len, const struct note_key *k, struct signed_note *out,
+                  struct err *e);
 
 #endif

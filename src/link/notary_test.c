@@ -105,7 +105,7 @@ static void test_one_flipped_bit(void **state)
 {
     static const char note[] = GO_TEXT "\n" GO_LINE;
     struct note_key k;
-    struct note n;
+    struct signed_note n;
     assert_int_equal(
         note_key_parse("PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW", &k, NULL), 0);
     assert_int_equal(notary_verify(note, strlen(note), &k, &n, NULL), 0);

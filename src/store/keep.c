@@ -15,7 +15,8 @@ enum { STEP = 256, LEAST_H = 49 };
 
 /* The entries that leave together: whole revisions, which belong to the day of their first entry. */
 struct leaving {
-    struct wall before; /* later entries stay */
+    struct wall before;  /* later entries stay */
+    uint64_t stays_from; /* and so do these, by their revision; 0: no limit */
     struct wall day;
     uint64_t first, last; /* 0: none */
     uint64_t ends;        /* the first revision that stays; 0: not seen yet */
@@ -28,13 +29,18 @@ static bool same_day(struct wall a, struct wall b)
     return a.ns / day == b.ns / day;
 }
 
+static bool entry_stays(const struct leaving *l, uint64_t revision, const struct store_entry *entry)
+{
+    return entry->at.ns >= l->before.ns || (l->stays_from > 0 && revision >= l->stays_from);
+}
+
 static int take_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
 {
     struct leaving *l = arg;
-    if (l->first == 0 && entry->at.ns < l->before.ns) {
+    if (l->first == 0 && !entry_stays(l, revision, entry)) {
         l->first = revision;
         l->day = entry->at;
-    } else if (revision != l->last && (entry->at.ns >= l->before.ns || !same_day(entry->at, l->day))) {
+    } else if (revision != l->last && (entry_stays(l, revision, entry) || !same_day(entry->at, l->day))) {
         l->ends = revision;
     }
     if (l->ends)
@@ -70,7 +76,7 @@ static int stay_from(struct sqlite *s, const struct store_keep *keep, struct wal
 
 static int keep_export(struct sqlite *s, const struct store_keep *keep, struct wall before, struct err *e)
 {
-    struct leaving l = {.before = before};
+    struct leaving l = {.before = before, .stays_from = keep->stays_from};
     struct sqlite_page p = {0, STEP, false, take_entry, &l};
     int r = sqlite_page(s, QUERY_PAST_AFTER, &p, e);
     if (!r && l.last)

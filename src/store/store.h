@@ -120,6 +120,8 @@ struct store_keep {
                         those of the last two days */
     const char
         *directory; /* has files journal-YYYY-MM-DD.jsonl: a line of JSON for each entry of that day (UTC) */
+    uint64_t
+        stays_from; /* entries of this revision and later ones stay, whatever their age; 0: no such limit */
 };
 
 /* One small step of the work beside commits: older entries leave the files that the next start reads; entries

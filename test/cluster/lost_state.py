@@ -47,7 +47,11 @@ def lose(c, *kept):
     c.process.stop()
     for name in os.listdir(c.state):
         if name not in kept:
-            os.remove(os.path.join(c.state, name))
+            path = os.path.join(c.state, name)
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            else:
+                os.remove(path)
     os.remove(c.state + '-begun/state')
 
 

@@ -153,8 +153,9 @@ def test_a_state_has_one_user(world):
     c.write(ApiSocket=conf)
     refused_state(c, f'{c.state} belongs to user 0, and this is user {USER}', limits=c.become)
     for top in (c.state, c.state + '-begun'):
-        for path in [top] + [os.path.join(top, name) for name in os.listdir(top)]:
-            os.lchown(path, USER, USER)
+        for path, folders, files in os.walk(top):
+            for one in [path] + [os.path.join(path, name) for name in folders + files]:
+                os.lchown(one, USER, USER)
     c.start()
     contains(str(c.node('n1')), 'of before', 'the node')
     c.process.stop()

@@ -536,9 +536,16 @@ size_t committer_waiting(const struct committer *k)
 
 void committer_keep(struct committer *k, const struct store_keep *keep)
 {
+    uint64_t stays_from = k->keep.stays_from;
     free(k->keep_directory);
     k->keep = *keep;
+    k->keep.stays_from = stays_from;
     k->keep.directory = k->keep_directory = mem_dup(keep->directory);
+}
+
+void committer_audited(struct committer *k, uint64_t stays_from)
+{
+    k->keep.stays_from = stays_from;
 }
 
 uint64_t committer_journal_first(const struct committer *k, const char **directory)
@@ -557,6 +564,15 @@ int committer_journal(struct committer *k, uint64_t after, size_t max, store_jou
     until.tv_nsec %= 1000000000;
     if (pthread_mutex_timedlock(&k->store_lock, &until) != 0)
         return err_set(e, -EAGAIN, "the store is busy");
+    int rc = store_journal(k->store, after, max, fn, arg, e);
+    pthread_mutex_unlock(&k->store_lock);
+    return rc;
+}
+
+int committer_journal_wait(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                           struct err *e)
+{
+    pthread_mutex_lock(&k->store_lock);
     int rc = store_journal(k->store, after, max, fn, arg, e);
     pthread_mutex_unlock(&k->store_lock);
     return rc;

@@ -78,14 +78,18 @@ size_t committer_waiting(const struct committer *k); /* commands that are not co
 
 /* Sets how much of the journal is kept from now on (copied). */
 void committer_keep(struct committer *k, const struct store_keep *keep);
+/* Entries of this revision and later ones are not in the audit log's archive yet: they stay. */
+void committer_audited(struct committer *k, uint64_t stays_from);
 /* The first revision of which the journal has entries, 0 without any; and where earlier entries are. */
 uint64_t committer_journal_first(const struct committer *k, const char **directory);
 
 /* Reads the journal between commits. -EAGAIN when the store was busy for 20 ms. */
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e);
-/* The same backwards (store_journal_back). It waits as long as necessary, so call it only from threads other
- * than the loop's. */
+/* The same, from threads other than the loop's: it waits as long as necessary. */
+int committer_journal_wait(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                           struct err *e);
+/* The same backwards (store_journal_back), from such threads. */
 int committer_journal_back(struct committer *k, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
                            struct err *e);
 
