@@ -2,7 +2,7 @@
 # What people type. Meson does the work.
 
 help:
-	@echo "make up       build, start a controller and an agent here, show the node table"
+	@echo "make up       build, start a controller and an agent here, show the node table; CONTROLLERS=3: three of them"
 	@echo "make down     stop them (their state stays in run/)"
 	@echo "make check    build with sanitizers and run every test; SUITE=unit (or another, or several) runs a part"
 	@echo "make coverage  which lines and branches the tests reach; SUITE=unit (or others) runs a part"
@@ -23,7 +23,8 @@ build:
 	@ninja -C build --quiet
 
 up: build
-	@tools/up
+	@test -z "$(CONTROLLERS)" || tools/install-packages etcd
+	@CONTROLLERS=$(CONTROLLERS) tools/up
 
 down:
 	@tools/down

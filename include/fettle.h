@@ -56,12 +56,16 @@ struct fettle_error {
  * is named beside it then counts, and after it the default. Strings are copied. */
 struct fettle_options {
     const char *controller; /* FETTLE_CONTROLLER: "/path" or "unix:/path" of a local socket, or
-                               "https://host:port"; else /run/fettle/fettled.sock */
+                               "https://host:port"; else /run/fettle/fettled.sock. Several, with commas
+                               between: those of one cluster. One that cannot be reached is passed over, and
+                               so is, for a change, one that does not lead */
     const char *cert;       /* FETTLE_CERT: file with the certificate to show, PEM (https only) */
     const char *key;        /* FETTLE_KEY: file with its key, PEM (https only) */
     const char *ca;         /* FETTLE_CA: file with the authority that signs controllers, PEM
                                (https only, and needed there) */
     int timeout_ms;         /* of one call, connecting included */
+    const char *token; /* FETTLE_TOKEN: file with a bearer token (https only). It is read at each call, and
+                          refused when others than its owner may read it */
 };
 
 struct fettle;
@@ -126,10 +130,13 @@ FETTLE_API int fettle_node_show(struct fettle *f, const char *name, struct fettl
 FETTLE_API int fettle_partition_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* The controller's own health and the cluster in numbers. */
 FETTLE_API int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* {kind, name, login, subject, person, actor, until, roles, routes}: for whom the controller takes the
+ * caller, and what this one may do. */
+FETTLE_API int fettle_whoami(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* {entries: [{at, what, actor, nodes, text, revision, about?, claims?, incidents?, repairs?, operations?,
- * from?, to?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first, `limit`
- * entries (1 to 1000; 0 leaves it to the controller). The text is a sentence for people; the other members
- * say the same for programs (doc/openapi.yaml, Event). */
+ * from?, to?, event?, remedy?, outcome?, cost?}]}: what was decided after the revision `after`, oldest first,
+ * `limit` entries (1 to 1000; 0 leaves it to the controller). The text is a sentence for people; the other
+ * members say the same for programs (doc/openapi.yaml, Event). */
 FETTLE_API int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
                               struct fettle_error *e);
 
@@ -148,6 +155,12 @@ struct fettle_journal_search {
  * `revision` is where the journal stood: what comes is after it. */
 FETTLE_API int fettle_journal_find(struct fettle *f, const struct fettle_journal_search *s,
                                    struct fettle_answer **out, struct fettle_error *e);
+
+/* Reads a file of the audit log (doc/spec/audit.md): what follows "/v1/audit/" in its path, such as
+ * "checkpoint", "tile/0/000" or "proof?revision=4711"; NULL for what the log is, in JSON. The caller frees
+ * *bytes, which a zero byte follows. -ENOENT when the log does not have it. */
+FETTLE_API int fettle_audit_read(struct fettle *f, const char *path, char **bytes, size_t *len,
+                                 struct fettle_error *e);
 
 /* ---- conformance ---- */
 
@@ -241,6 +254,8 @@ FETTLE_API int fettle_repair_refuse(struct fettle *f, const char *nodes, const c
  */
 FETTLE_API int fettle_repair_numbers(struct fettle *f, unsigned hours, struct fettle_answer **out,
                                      struct fettle_error *e);
+/* {repairs: [{node, next, repair}]}: nodes with a repair that goes on. */
+FETTLE_API int fettle_repair_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* {queue: [{node, suggested, open, repair, ...}]}: nodes that wait for a person. */
 FETTLE_API int fettle_queue_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* A finding that is open on a node. */
@@ -268,6 +283,22 @@ FETTLE_API int fettle_override_set(struct fettle *f, const char *nodes, const ch
                                    struct fettle_answer **out, struct fettle_error *e);
 FETTLE_API int fettle_override_end(struct fettle *f, const char *nodes, const char *reason,
                                    struct fettle_answer **out, struct fettle_error *e);
+/* {owners: [{owner, tenant, vcluster, allocation, person, count, since, by, reason, nodes}], tenants:
+ * [{tenant, nodes, nodes_max, allocations, allocations_max}], sensitive}: for whom nodes work. owner: only
+ * this owner and what lies in it ("physics" has "physics/batch:12"); NULL for all. */
+FETTLE_API int fettle_owner_list(struct fettle *f, const char *owner, struct fettle_answer **out,
+                                 struct fettle_error *e);
+/* All nodes or none. owner: "TENANT", "TENANT/VCLUSTER", either with ":ALLOCATION" behind it, or "@PERSON";
+ * NULL for the caller, as a person. -EBUSY when a node has another owner, whom the answer names. reason
+ * may be NULL. */
+FETTLE_API int fettle_owner_claim(struct fettle *f, const char *nodes, const char *owner, const char *reason,
+                                  struct fettle_answer **out, struct fettle_error *e);
+/* nodes NULL: all nodes of the owner. */
+FETTLE_API int fettle_owner_release(struct fettle *f, const char *nodes, const char *owner,
+                                    const char *reason, struct fettle_answer **out, struct fettle_error *e);
+FETTLE_API int fettle_owner_transfer(struct fettle *f, const char *nodes, const char *owner,
+                                     const char *new_owner, const char *reason, struct fettle_answer **out,
+                                     struct fettle_error *e);
 /* {switches, budgets}: what holds Fettle back. */
 FETTLE_API int fettle_brake_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* "stop" (no remedy is begun while it is on), "latch" (tripped by a surge; a person lets go). */
@@ -336,6 +367,11 @@ FETTLE_API int fettle_node_set(struct fettle *f, const char *nodes, const struct
 
 /* Reads the configuration anew, all or nothing: {changes: [sentence]}. */
 FETTLE_API int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* Begins a backup of the controller's state: {number}. It has ended when `ended` of the list is not below
+ * that number. */
+FETTLE_API int fettle_backup_create(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* {running, ended, error, directory, backups: [{name, path, at, revision, ...}]}, the newest first. */
+FETTLE_API int fettle_backup_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 struct fettle_token {
     const char *nodes; /* whose names may be joined as */
     const char *valid; /* for how long: "1h"; NULL: the controller's default */

@@ -20,6 +20,7 @@ A call has a connection of its own, so that several threads may share a Controll
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import urllib.parse
@@ -27,6 +28,7 @@ import urllib.parse
 SOCKET = "/run/fettle/fettled.sock"
 ANSWER_BYTES_MAX = 64 << 20
 TIMEOUT_S = 30
+TOKEN_BYTES_MAX = 8 << 10
 
 
 class Error(Exception):
@@ -64,16 +66,18 @@ class Controller:
     controller  "/path" or "unix:/path" of a local socket, or "https://HOST:PORT"
     cert, key   files with the certificate to show and its key, PEM (HTTPS only): `fettle cert create` makes them
     ca          file with the authority that signs controllers, PEM (HTTPS only, and needed there)
+    token       file with a bearer token, which is read at each call; nobody else may read it (HTTPS only)
     timeout     of each step of a call (connecting, sending, reading), in seconds
 
-    What is not given is taken from FETTLE_CONTROLLER, FETTLE_CERT, FETTLE_KEY and FETTLE_CA, and at last the
-    address is /run/fettle/fettled.sock. Nothing connects before the first call.
+    What is not given is taken from FETTLE_CONTROLLER, FETTLE_CERT, FETTLE_KEY, FETTLE_CA and FETTLE_TOKEN, and at last
+    the address is /run/fettle/fettled.sock. Nothing connects before the first call.
     """
 
-    def __init__(self, controller=None, cert=None, key=None, ca=None, timeout=TIMEOUT_S):
+    def __init__(self, controller=None, cert=None, key=None, ca=None, timeout=TIMEOUT_S, token=None):
         self.address = controller or os.environ.get("FETTLE_CONTROLLER") or SOCKET
         self.timeout = timeout
         self._tls = None
+        self._token = token or os.environ.get("FETTLE_TOKEN")
         if self.address.startswith("https://"):
             self._host, self._port = _parse_host(self.address)
             self._tls = _tls_context(*(given or os.environ.get(variable) for given, variable in
@@ -115,6 +119,10 @@ class Controller:
 
     # --- the calls that scripts make most ---
 
+    def whoami_show(self):
+        """For whom the controller takes this caller, and what the caller may do."""
+        return self.get("/v1/whoami")
+
     def status_show(self):
         return self.get("/v1/status")
 
@@ -152,6 +160,8 @@ class Controller:
         return _LocalConnection(self._path, self.timeout)
 
     def _exchange(self, method, target, body, headers):
+        if self._token and self._tls:
+            headers = {**headers, "Authorization": f"Bearer {_read_token(self._token)}"}
         return _Exchange(self.address, self._connect(), method, target, body, headers)
 
 
@@ -217,6 +227,20 @@ def _parse_host(address):
     except ValueError:
         pass
     raise Error("invalid", f'controller address "{address}" is not https://HOST:PORT')
+
+
+def _read_token(path):
+    """The token in a file that nobody else may read."""
+    try:
+        with open(path, encoding="ascii") as file:
+            if os.fstat(file.fileno()).st_mode & 0o077:
+                raise Error("forbidden", f"others than its owner may read or write {path}")
+            token = file.read(TOKEN_BYTES_MAX + 1).strip()
+    except (OSError, ValueError) as e:
+        raise Error("invalid", f"{path}: {e}") from e
+    if not re.fullmatch(r"[!-~]+", token) or len(token) > TOKEN_BYTES_MAX:
+        raise Error("invalid", f"{path}: not one token of at most {TOKEN_BYTES_MAX} bytes")
+    return token
 
 
 def _tls_context(cert, key, ca):

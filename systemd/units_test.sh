@@ -30,7 +30,7 @@ has() {
 }
 # fettled is a user of its own that can become nobody else, and fettle-exec hears nobody but that user.
 has "$1/fettled.service" 'User=fettle' 'Environment=FETTLE_EXEC=/run/fettle-exec/socket' 'NoNewPrivileges=yes' \
-    'CapabilityBoundingSet=CAP_NET_BIND_SERVICE' 'StateDirectory=fettle fettle-begun' 'RuntimeDirectory=fettled'
+    'CapabilityBoundingSet=CAP_NET_BIND_SERVICE' 'StateDirectory=fettle fettle-begun fettle-backup' 'RuntimeDirectory=fettled'
 has "$1/fettle-exec.socket" 'ListenSequentialPacket=/run/fettle-exec/socket' 'SocketUser=fettle' 'SocketMode=0600'
 has "$1/fettle-exec.service" 'StandardInput=socket' 'CapabilityBoundingSet=' 'NoNewPrivileges=yes' 'ProtectSystem=strict'
 # An image joins by itself, once a boot, and again until it succeeds; then the agent starts.

@@ -75,7 +75,7 @@ class Checks(unittest.TestCase):
             ("src/cluster/a_test.c", '"api/api.h"', "does not lie below"),
             ("src/node/a.c", '"spec.h"', "is not \"folder/name\""),
             ("src/link/a.c", "<sqlite3.h>", "sqlite3.h is for store"),
-            ("src/store/a.c", "<uv.h>", "uv.h is for agent api controller driver fetch http link tests"),
+            ("src/store/a.c", "<uv.h>", "uv.h is for agent api controller driver fetch http link store/etcd tests"),
             ("src/http/a.c", "<openssl/ssl.h>", "is for base link"),
             ("src/base/a.c", "<cmocka.h>", "is for tests"),
             ("src/base/a.c", '"fettle.h"', "is for cli lib tests"),
@@ -273,6 +273,15 @@ class Checks(unittest.TestCase):
         status, said = self.check_compiled("check-analyzer", "int one_make(void);\n")
         self.assertEqual(status, 1)
         self.assertIn("tools/analyzer.txt: one_make possible-null-dereference is not found any more", said)
+
+    @unittest.skipUnless(shutil.which("gcc-12"), "there is no gcc 12 here")
+    def test_warnings(self):
+        body = "#include <stdio.h>\n\nvoid one(char s[4], int i);\nvoid one(char s[4], int i)\n{\n    snprintf(s, 4, \"%05d\", i);\n}\n"
+        self.assertEqual(self.check_compiled("check-warnings", "int one(int i);\nint one(int i)\n{\n    return i;\n}\n"), (0, "1 files: no faults\n"))
+        status, said = self.check_compiled("check-warnings", body)
+        self.assertEqual(status, 1)
+        self.assertIn("src/base/a.c:7: ", said)
+        self.assertIn("[-Wformat-truncation=]", said)
 
     def test_format_is_skipped_with_words(self):
         run = subprocess.run([sys.executable, "-B", TOOLS / "check-format", self.tree.root], env={"PATH": ""},

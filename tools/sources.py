@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checks of the tree share: which files there are, and C without comments and strings."""
 
+import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -109,6 +112,27 @@ def run(words, root):
     if done.returncode:
         sys.exit(f"{done.stdout}{' '.join(str(word) for word in words)}: exit status {done.returncode}")
     return done.stdout
+
+
+def compiled(build):
+    """The files that meson compiles, each with its row of compile_commands.json."""
+    rows = {}
+    for row in json.loads((build / "compile_commands.json").read_text()):
+        rows.setdefault(Path(os.path.normpath(Path(row["directory"]) / row["file"])), row)
+    return rows
+
+
+def compiler_words(row):
+    """The words for the compiler in a row of compile_commands.json, but for sanitizers, counters and what is written."""
+    kept, skips = [], 0
+    for word in shlex.split(row["command"]):
+        if skips:
+            skips -= 1
+        elif word in ("-o", "-MF", "-MQ"):
+            skips = 1
+        elif word not in ("-MD", "-c", "ccache", "cc", "gcc", "--coverage") and not word.startswith("-fsanitize"):
+            kept.append(word)
+    return kept
 
 
 def root_of(argv):

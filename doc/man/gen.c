@@ -3,7 +3,9 @@
  * Fills a manual page: copies the template on standard input to standard output, and in place of a
  * line "@PART@" prints the part from the table that has the facts.
  */
+#include "access/access.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/record.h"
 #include "driver/slurm_view.h"
@@ -423,11 +425,57 @@ static void print_counterparts(void)
 
 static void print_routes(void)
 {
-    fputs(".Bl -column \"POST\" \"/v1/certificates\" \"change\"\n", stdout);
-#define ROUTE(operation, method, path, who) \
-    printf(".It %s Ta %s Ta %s\n", #method, path, #who[0] == 'R' ? "reading" : "changing");
+    fputs(".Bl -column \"POST\" \"/v1/certificates/revoke\" \"administer\"\n", stdout);
+#define ROUTE(operation, method, path, right)  \
+    printf(".It %s Ta %s Ta ", #method, path); \
+    print_lower(#right);                       \
+    putchar('\n');
 #include "api/route.tbl"
 #undef ROUTE
+    fputs(".El\n", stdout);
+}
+
+static void print_roles(void)
+{
+    fputs(".Bl -tag -width tenant-administrator\n", stdout);
+#define ROLE(symbol, name, meaning) \
+    printf(".It Sy %s\n", name);    \
+    print_sentence(meaning);
+#include "access/role.tbl"
+#undef ROLE
+    fputs(".El\n", stdout);
+}
+
+/* Each right with the roles that have it. */
+static void print_right(const char *symbol, unsigned roles, const char *meaning)
+{
+    CLEANUP_TEXT struct text names = {0};
+    access_roles_say(roles, ", ", &names);
+    fputs(".It Sy ", stdout);
+    print_lower(symbol);
+    putchar('\n');
+    print_sentence(meaning);
+    print_sentence(names.len ? names.s : "every caller who is known");
+}
+
+static void print_rights(void)
+{
+    fputs(".Bl -tag -width administer\n", stdout);
+#define RIGHT(symbol, changes, roles, meaning) \
+    print_right(#symbol, access_right_roles(RIGHT_##symbol), meaning);
+#include "access/right.tbl"
+#undef RIGHT
+    fputs(".El\n", stdout);
+}
+
+static void print_grants(void)
+{
+    fputs(".Bl -tag -width SubjectGroups\n", stdout);
+#define GRANT(symbol, key, kind, group, meaning) \
+    printf(".It Sy %s\n", key);                  \
+    print_sentence(meaning);
+#include "access/grant.tbl"
+#undef GRANT
     fputs(".El\n", stdout);
 }
 
@@ -993,6 +1041,9 @@ static const struct {
              {"@alarms@", print_alarms},
              {"@counterparts@", print_counterparts},
              {"@routes@", print_routes},
+             {"@roles@", print_roles},
+             {"@rights@", print_rights},
+             {"@grants@", print_grants},
              {"@changes@", print_changes},
              {"@errors@", print_errors},
              {"@severities@", print_severities},

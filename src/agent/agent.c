@@ -140,6 +140,15 @@ static void set_interval(struct agent *a, struct span interval)
     reporter_repeat(a->reporter, span_to_ms(interval) != 0); /* zero: report once and wait */
 }
 
+/* By it a controller learns that there is a later one, which may run on a restored backup of its state. */
+static void add_heard(const struct agent *a, struct text *body)
+{
+    const char *origin;
+    uint64_t term = uplink_heard(a->uplink, &origin);
+    if (*origin)
+        text_printf(body, ",\"heard\":{\"origin\":\"%s\",\"term\":%" PRIu64 "}", origin, term);
+}
+
 static void on_hello(void *arg, struct text *body)
 {
     struct agent *a = arg;
@@ -147,6 +156,7 @@ static void on_hello(void *arg, struct text *body)
                 "{\"protocol\":1,\"name\":\"%s\",\"version\":\"%s\",\"boot\":\"%s\",\"instance\":\"%s\"",
                 a->name, FETTLE_VERSION, a->boot, a->instance);
     text_printf(body, ",\"now_ms\":%" PRId64, wall_now().ns / 1000000);
+    add_heard(a, body);
     reporter_add_hello(a->reporter, body);
     if (a->once || credentials_begin_visit(a->credentials))
         text_add(body, ",\"once\":true");
@@ -213,6 +223,8 @@ static void on_welcome(void *arg, const struct body_welcome *w)
     heartbeat_welcome(a->heartbeat);
     if (uplink_at_controller(a->uplink)) {
         compare_clocks(a, w->now);
+        if (a->duties)
+            duties_welcome(a->duties);
         collect_welcome(a->collect, &welcome);
         credentials_ask(a->credentials);
     } else {

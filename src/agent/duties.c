@@ -144,6 +144,13 @@ void duties_add_hello(const struct duties *d, struct text *body)
         text_printf(body, ",\"checklist\":\"%s\"", checker_list(d->checker));
 }
 
+void duties_welcome(struct duties *d)
+{
+    const char *origin;
+    uint64_t term = uplink_heard(d->settings.uplink, &origin);
+    actor_heard(d->actor, origin, term);
+}
+
 void duties_tell(struct duties *d)
 {
     checker_tell(d->checker);
@@ -212,6 +219,9 @@ struct duties *duties_create(const struct duties_settings *settings)
                                   .say = on_done_said,
                                   .arg = d};
     d->actor = actor_create(s->loop, &acts);
+    const char *origin;
+    uint64_t term = actor_remembers(d->actor, &origin);
+    uplink_remember(s->uplink, origin, term);
     struct standing_settings standing = {s->loop, s->surveyor, s->uplink, &s->trust->orders};
     d->standing = standing_create(&standing);
     d->prolog = prolog_create(s->loop, s->root, d->checker, d->standing, &e);

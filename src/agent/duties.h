@@ -29,7 +29,7 @@ struct duties_settings {
     struct trust *trust;
 };
 
-/* Begins with the checks that were kept. */
+/* Begins with the checks that were kept, and tells the uplink the term that was. */
 struct duties *duties_create(const struct duties_settings *settings);
 /* Calls back nobody from now on. */
 void duties_destroy(struct duties *d);
@@ -38,6 +38,8 @@ void duties_destroy(struct duties *d);
 struct checker *duties_checker(const struct duties *d);
 /* Adds the member `checklist` of HELLO, with a comma before it, where there is a list. */
 void duties_add_hello(const struct duties *d, struct text *body);
+/* A controller welcomed the agent: its term is kept. */
+void duties_welcome(struct duties *d);
 /* Reports everything again, for a listener that knows nothing. */
 void duties_tell(struct duties *d);
 /* The fingerprint was reported, or could not be read. */

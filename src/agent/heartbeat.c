@@ -5,7 +5,6 @@
 #include "agent/shrink.h"
 #include "agent/uplink/body.h"
 #include "base/digest.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "probe/probe.h"
@@ -31,13 +30,7 @@ struct heartbeat {
 static int read_work(void *arg, const char *question, struct text *out, struct err *e)
 {
     const struct heartbeat *h = arg;
-    CLEANUP_JSON json_t *work = NULL;
-    int r = probe_work(h->settings.root, &work, e);
-    if (r)
-        return r;
-    CLEANUP_FREE char *s = json_write(work);
-    text_add(out, s);
-    return 0;
+    return probe_work_text(h->settings.root, out, e);
 }
 
 static void heartbeat_send(struct heartbeat *h, const char *work)

@@ -100,6 +100,51 @@ static void a_root_that_is_gone_costs_no_heartbeat(void **state)
     life_stop(f, &n);
 }
 
+static void on_time(uv_timer_t *timer)
+{
+    *(bool *)timer->data = true;
+}
+
+static bool is_over(void *arg)
+{
+    return *(bool *)arg;
+}
+
+/* Four intervals of the link that was lost, which count no more. */
+static void wait_200_ms(struct fake *f)
+{
+    uv_timer_t timer;
+    bool over = false;
+    timer.data = &over;
+    uv_timer_init(&f->loop, &timer);
+    uv_timer_start(&timer, on_time, 200, 0);
+    assert_true(fake_wait(f, is_over, &over));
+    uv_close((uv_handle_t *)&timer, NULL);
+    uv_run(&f->loop, UV_RUN_NOWAIT);
+}
+
+static void after_a_lost_link_it_beats_once_more_and_goes_on_counting(void **state)
+{
+    struct fake *f = *state;
+    struct node n;
+    f->welcome = WELCOME(50, false);
+    life_start(f, &n, "lx01");
+    life_frame(f, FRAME_HEARTBEAT, 0, 2, NULL);
+    f->welcome = WELCOME(0, false);
+    int at = f->n_frames - 1;
+    peer_close(f->peers[0]);
+    json_t *next;
+    do /* some may have been on their way */
+        next = life_frame(f, FRAME_HEARTBEAT, at + 1, 1, &at);
+    while (f->frames[at].peer == 0);
+    assert_true(life_number(next, "seq") > 2);
+    wait_200_ms(f);
+    for (int i = at + 1; i < f->n_frames; i++)
+        assert_int_not_equal(f->frames[i].type, FRAME_HEARTBEAT);
+    life_stop(f, &n);
+    heartbeat_destroy(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +152,7 @@ int main(void)
         IN_LIFE(unreadable_work_is_unknown),
         IN_LIFE(with_an_interval_of_zero_it_reports_once_and_waits),
         IN_LIFE(too_much_work_is_unknown),
+        IN_LIFE(after_a_lost_link_it_beats_once_more_and_goes_on_counting),
         IN_LIFE(a_root_that_is_gone_costs_no_heartbeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,7 +127,7 @@ int call_status_show(struct call *c, struct text *t, struct err *e)
 
 int call_event_stream(struct call *c, struct text *t, struct err *e)
 {
-    events_subscribe(c->api->events, c->request, http_header(c->request, "Last-Event-ID"));
+    events_subscribe(c->api->events, c->request, http_header(c->request, "Last-Event-ID"), c->caller->until);
     return CALL_LATER;
 }
 

@@ -2,7 +2,7 @@
 #include "api/api.h"
 
 #include "api/call.h"
-#include "api/caller.h"
+#include "api/gate.h"
 #include "base/log.h"
 #include "base/loop.h"
 
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static call_fn *const calls[ROUTES] = {
-#define ROUTE(operation, method, path, who) [ROUTE_##operation] = call_##operation,
+#define ROUTE(operation, method, path, right) [ROUTE_##operation] = call_##operation,
 #include "api/route.tbl"
 #undef ROUTE
 };
@@ -30,8 +30,8 @@ static char *user_name(uid_t uid)
     return text_take(&t);
 }
 
-/* Only two local users may change anything. Their names are looked up here, once, because a look-up may wait
- * for a directory server. */
+/* The names of two local users are looked up here, once, because a look-up may wait for a directory server:
+ * these two may act when there is none. */
 struct api *api_create(struct cluster *c, struct watch *w, struct events *events, const struct api_policy *p,
                        const struct api_shell *shell)
 {
@@ -64,14 +64,6 @@ void api_set_policy(struct api *a, const struct api_policy *p)
 {
     a->policy = *p;
     a->configured++;
-}
-
-/* The name of a caller with the right to change. */
-static const char *actor_of(const struct api *a, const struct caller *c)
-{
-    if (c->local)
-        return c->uid == a->own ? a->own_name : a->root_name;
-    return c->identity.kind == IDENTITY_OPERATOR ? c->identity.name : a->root_name;
 }
 
 int call_ask(struct call *c, struct ask *a, struct err *e)
@@ -149,23 +141,23 @@ static int check_query(const struct http_request *r, enum route route, struct er
     return 0;
 }
 
-static int carry_out(struct api *a, struct http_request *r, struct text *answer, struct err *e)
+/* A call of a caller who may make it. */
+static int carry_out(struct api *a, struct http_request *r, const struct caller *caller, struct text *answer,
+                     struct err *e)
 {
-    struct call c = {.api = a, .request = r, .now = mono_now(), .wall = wall_now()};
+    struct call c = {.api = a, .request = r, .caller = caller, .now = mono_now(), .wall = wall_now()};
     int rc = route_find(http_method(r), http_method_name(r), http_path(r), &c.route, &c.parameter, e);
+    if (rc == 0)
+        rc = check_query(r, c.route, e);
+    if (rc == 0 && access_right_changes(route_get(c.route)->right))
+        rc = a->shell.leads(a->shell.arg, e);
     if (rc < 0)
         return rc;
     LOOP_DOES(route_get(c.route)->work);
-    struct caller caller = caller_of(http_stream(r));
-    enum right right = route_get(c.route)->right;
-    rc = caller_may(&caller, right, &a->policy, a->own, e);
-    if (rc == 0)
-        rc = check_query(r, c.route, e);
-    if (rc < 0)
-        return rc;
-    c.may_change = caller_may(&caller, RIGHT_CHANGE, &a->policy, a->own, NULL) == 0;
-    CLEANUP_FREE char *actor = right == RIGHT_CHANGE ? mem_dup(actor_of(a, &caller)) : NULL;
-    c.actor = actor;
+    CLEANUP_TEXT struct text actor = {0};
+    caller_say(caller, &actor);
+    c.reads_secrets = access_permits(RIGHT_ADMINISTER, caller->roles);
+    c.actor = access_right_changes(route_get(c.route)->right) ? actor.s : NULL;
     rc = call_query_bool(&c, "dry_run", &c.dry, e);
     return rc < 0 ? rc : calls[c.route](&c, answer, e);
 }
@@ -174,7 +166,8 @@ void api_party(void *arg, struct stream *s, struct party *out)
 {
     const struct api *a = arg;
     struct caller caller = caller_of(s);
-    caller_party(&caller, stream_peer_network(s), &a->policy, a->own, out);
+    caller_give_roles(&caller, NULL, &a->policy, a->own);
+    caller_party(&caller, stream_peer_network(s), out);
 }
 
 void call_answer(struct http_request *r, struct text *answer)
@@ -184,14 +177,16 @@ void call_answer(struct http_request *r, struct text *answer)
     http_answer_take(r, 200, NULL, text_take(answer), len);
 }
 
-void api_request(void *arg, struct http_request *r)
+/* The caller is known and may do this; or it may not. */
+static void on_caller(struct api *a, struct http_request *r, const struct caller *caller,
+                      const struct err *why)
 {
     struct text answer = {0};
     struct err e = {0};
     struct mono began = mono_now();
     CLEANUP_FREE char *path = mem_dup(http_path(r));
     CLEANUP_FREE char *from = mem_dup(stream_peer_address(http_stream(r)));
-    int rc = carry_out(arg, r, &answer, &e);
+    int rc = why ? err_set(&e, why->code, "%s", why->msg) : carry_out(a, r, caller, &answer, &e);
     log_debug(LOG_API, "%s %s from %s: %s, %lld us", http_method_name(r), path, from,
               rc < 0    ? e.msg
               : rc == 0 ? "answered"
@@ -204,4 +199,16 @@ void api_request(void *arg, struct http_request *r)
         http_answer_err(r, &e);
     }
     text_fini(&answer);
+}
+
+void api_request(void *arg, struct http_request *r)
+{
+    enum route route;
+    const char *parameter;
+    struct err e = {0};
+    int rc = route_find(http_method(r), http_method_name(r), http_path(r), &route, &parameter, &e);
+    if (rc == 0)
+        gate_enter(arg, r, route_get(route)->right, on_caller);
+    else
+        on_caller(arg, r, NULL, (e.code = rc, &e));
 }

@@ -2,9 +2,11 @@
 #ifndef FETTLE_API_API_H
 #define FETTLE_API_API_H
 
+#include "access/access.h"
 #include "api/events.h"
 #include "base/json.h"
 #include "cluster/cluster.h"
+#include "controller/audit/auditor.h"
 #include "controller/commit/outcome.h"
 #include "controller/commit/search.h"
 #include "http/server.h"
@@ -25,10 +27,31 @@ struct api_policy {
     bool privileged_port; /* the 2001 rule: a client on this host, with a port below 1024 and no certificate,
                              is root */
     struct span drain_deadline, provision_deadline; /* for a step that a person asks for; 0: none */
-    const struct checks *checks;                    /* these three live as long as the policy */
+    const struct checks *checks;                    /* these live as long as the policy */
     const struct remedies *remedies;
     const struct meanings *meanings;
+    const struct grants *grants; /* likewise; NULL: none */
 };
+
+/* A process at the local socket. */
+struct shell_process {
+    uid_t uid;
+    uid_t login; /* the user who signed in to its session; STREAM_NO_LOGIN when nobody did */
+    const gid_t *groups;
+    size_t n_groups;
+};
+/* The names of a user, of the login (NULL for none) and of the groups; "uid:1000" for a user without a name.
+ * All are borrowed until the function returns. */
+typedef void shell_names_fn(void *arg, const char *user, const char *login, const struct hostlist *groups);
+
+/* What a verified token says; borrowed until the function returns. */
+struct shell_token {
+    const char *subject, *name;
+    const struct hostlist *groups;
+    bool is_person; /* the token proves that a person signed in */
+    struct wall until;
+};
+typedef void shell_token_fn(void *arg, const struct shell_token *t, const struct err *why);
 
 /* A check that a person asks for. */
 struct shell_check {
@@ -44,6 +67,14 @@ typedef void shell_answer_fn(void *arg, const char *answer, const struct err *wh
 struct api_shell {
     void *arg;
     bool is_service; /* the user of this process is a service account: it is not an administrator */
+    /* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN no controller
+     * can. */
+    int (*leads)(void *arg, struct err *e);
+    /* Looks up the names of a process at the local socket. fn is called once, at once or later. */
+    void (*names)(void *arg, const struct shell_process *p, shell_names_fn *fn, void *fn_arg);
+    /* Verifies a bearer token. fn is called once, at once or later: with what it says, or NULL and why it
+     * does not count. */
+    void (*token)(void *arg, const char *token, shell_token_fn *fn, void *fn_arg);
     /* Queues a copy of a command for commit; fn is called later, exactly once, never from inside. The shell
      * makes the id of a new claim: claim is NULL in DRAIN and DOWN. */
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);
@@ -76,6 +107,13 @@ struct api_shell {
     void (*journal_search)(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg);
     /* The first revision that has entries, 0 without any; earlier entries were exported to *directory. */
     uint64_t (*journal_first)(void *arg, const char **directory);
+    /* Begins a backup; *number is what `ended` of the list comes to when it has ended. dry: it only says
+     * whether one could begin. */
+    int (*backup_begin)(void *arg, const char *actor, bool dry, uint64_t *number, struct err *e);
+    /* The backups, as JSON. fn is called once, later. */
+    void (*backup_list)(void *arg, shell_answer_fn *fn, void *fn_arg);
+    /* Asks the audit log. fn is called once, at once or later, as auditor_begin does. */
+    void (*audit)(void *arg, const struct auditor_ask *ask, auditor_answer_fn *fn, void *fn_arg);
     /* Makes a new one-time token, its hash, and the command to type; the caller frees the three. */
     int (*make_token)(void *arg, char **token, char **hash, char **command, struct err *e);
     /* Calls fn with every identity that is connected as a node. */

@@ -491,6 +491,37 @@ static int parse_power(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : allow_reason(o, a, e);
 }
 
+static int take_owner(const json_t *o, const char *key, struct owner *out, struct err *e)
+{
+    const char *name;
+    int rc = want_string(o, key, &name, e);
+    if (rc == 0 && owner_parse(name, out, e) < 0)
+        rc = err_wrap(e, -EINVAL, "\"%s\"", key);
+    return rc;
+}
+
+static int parse_owned(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = json_object_get(o, "nodes") ? take_nodes(o, a, e) : 0;
+    if (rc == 0 && json_object_get(o, "owner"))
+        rc = take_owner(o, "owner", &a->owner, e);
+    return rc < 0 ? rc : allow_reason(o, a, e);
+}
+
+static int parse_owner_claim(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = parse_owned(o, a, e);
+    return rc == 0 && a->nodes.n == 0 ? err_set(e, -EINVAL, "\"nodes\" is missing") : rc;
+}
+
+static int parse_owner_transfer(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = parse_owned(o, a, e);
+    if (rc == 0 && !json_object_get(o, "owner"))
+        return err_set(e, -EINVAL, "\"owner\" is missing: the present owner");
+    return rc < 0 ? rc : take_owner(o, "new_owner", &a->new_owner, e);
+}
+
 enum { KEYS_MAX = 6 };
 
 static const struct {
@@ -506,6 +537,7 @@ static const struct {
     [ROUTE_node_set] = {parse_set, false, 2, {"nodes", "set"}},
     [ROUTE_node_forget] = {parse_forget, false, 2, {"nodes", "force"}},
     [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
+    [ROUTE_backup_create] = {parse_nothing, true, 0, {NULL}},
     [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
     [ROUTE_token_end] = {parse_token_end, false, 2, {"id", "reason"}},
     [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},
@@ -529,6 +561,9 @@ static const struct {
     [ROUTE_override_set] = {parse_hold, false, 2, {"nodes", "reason"}},
     [ROUTE_override_end] = {parse_hold, false, 2, {"nodes", "reason"}},
     [ROUTE_brake_set] = {parse_brake, false, 3, {"name", "on", "reason"}},
+    [ROUTE_owner_claim] = {parse_owner_claim, false, 3, {"nodes", "owner", "reason"}},
+    [ROUTE_owner_release] = {parse_owned, false, 3, {"nodes", "owner", "reason"}},
+    [ROUTE_owner_transfer] = {parse_owner_transfer, false, 4, {"nodes", "owner", "new_owner", "reason"}},
     [ROUTE_power] = {parse_power, false, 4, {"nodes", "do", "reason", "force"}},
 };
 

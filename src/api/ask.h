@@ -5,6 +5,7 @@
 #include "api/route.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
+#include "cluster/cluster.h"
 #include "node/field.h"
 
 /*
@@ -43,7 +44,9 @@ struct ask {
     char *from, *uuid;    /* from these addresses, as this machine; NULL: any */
     uint64_t serial;      /* of a certificate, when it is given */
     char *word;           /* a check, a transition, a remedy, a switch, a power command, or a token's id */
-    size_t n_findings;    /* FINDINGS_NAMED_MAX at most */
+    struct owner owner;   /* the owner that a claim makes, or that a release or a transfer ends */
+    struct owner new_owner;
+    size_t n_findings; /* FINDINGS_NAMED_MAX at most */
     struct ask_finding {
         char *fault, *device; /* device NULL: on any */
     } * findings;

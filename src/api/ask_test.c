@@ -410,6 +410,7 @@ static void test_routes(void **state)
         {HTTP_GET_, "GET", "/v1/health"},
         {HTTP_GET_, "GET", "/v1/incident"},
         {HTTP_GET_, "GET", "/v1/repairs/approve"},
+        {HTTP_POST_, "POST", "/v1/repairs"},
         {HTTP_POST_, "POST", "/v1/queue"},
         {HTTP_GET_, "GET", "/v1/power"},
         {HTTP_POST_, "POST", "/v1/baselines/gpu"},

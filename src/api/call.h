@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "api/ask.h"
+#include "api/caller.h"
 #include "api/numbers.h"
 #include "api/route.h"
 #include "place/place.h"
@@ -31,8 +32,9 @@ struct call {
     enum route route;
     const char *parameter; /* from the path */
     char *actor;           /* the caller's name, for changes; NULL for reads. Lives as long as the call */
-    bool may_change;       /* the caller may also read commands, which may contain a password */
-    bool dry;              /* of a change: the answer says what would be done, and nothing is done */
+    const struct caller *caller; /* until the function of the route returns */
+    bool reads_secrets;          /* the caller may also read commands, which may contain a password */
+    bool dry;                    /* of a change: the answer says what would be done, and nothing is done */
     struct mono now;
     struct wall wall;
     bool returns; /* the change is to bring nodes back into service: the answer says what is missing */
@@ -46,7 +48,7 @@ struct call {
 typedef int call_fn(struct call *c, struct text *t, struct err *e);
 enum { CALL_LATER = 1 };
 
-#define ROUTE(operation, method, path, who) call_fn call_##operation;
+#define ROUTE(operation, method, path, right) call_fn call_##operation;
 #include "api/route.tbl"
 #undef ROUTE
 

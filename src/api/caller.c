@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { PRIVILEGED_PORTS = 1024 };
 
@@ -10,72 +11,142 @@ struct caller caller_of(struct stream *s)
 {
     struct caller c = {.port = stream_peer_port(s), .here = stream_peer_loopback(s)};
     pid_t pid;
-    c.local = stream_peer_user(s, &c.uid, &pid);
-    if (!c.local)
-        c.identity = *stream_peer(s);
+    if (stream_peer_user(s, &c.uid, &pid)) {
+        c.kind = ACCESS_LOCAL;
+        return c;
+    }
+    c.identity = *stream_peer(s);
+    c.kind = c.identity.kind == IDENTITY_NONE ? ACCESS_NOBODY : ACCESS_CERTIFICATE;
+    if (c.kind == ACCESS_CERTIFICATE)
+        snprintf(c.name, sizeof c.name, "%s", c.identity.name);
     return c;
 }
 
-static bool is_nobody(const struct caller *c)
+void caller_take_token(struct caller *c, const struct shell_token *t)
 {
-    return !c->local && c->identity.kind == IDENTITY_NONE;
+    c->kind = ACCESS_TOKEN;
+    c->identity = (struct identity){0};
+    snprintf(c->name, sizeof c->name, "%s", t->name);
+    snprintf(c->subject, sizeof c->subject, "%s", t->subject);
+    c->is_person = t->is_person;
+    c->until = t->until;
 }
 
-static bool may_change(const struct caller *c, const struct api_policy *p, uid_t own)
+/* --- roles ------------------------------------------------------------------------------------- */
+
+static bool is_root_of_2001(const struct caller *c, const struct api_policy *p)
 {
-    if (c->local)
-        return c->uid == 0 || c->uid == own;
-    if (is_nobody(c))
-        return p->privileged_port && c->here && c->port > 0 && c->port < PRIVILEGED_PORTS;
-    return c->identity.kind == IDENTITY_OPERATOR && c->identity.role == ROLE_ADMIN;
+    return p->privileged_port && c->here && c->port > 0 && c->port < PRIVILEGED_PORTS;
 }
 
-static bool may_read(const struct caller *c, const struct api_policy *p, uid_t own)
+static unsigned certificate_roles(const struct identity *id, const struct api_policy *p)
 {
-    if (c->local || may_change(c, p, own))
-        return true;
-    if (is_nobody(c))
-        return p->readers == API_READERS_ANYONE;
-    return c->identity.kind == IDENTITY_OPERATOR && c->identity.role == ROLE_READER &&
-           p->readers != API_READERS_NOBODY;
+    switch (id->kind) {
+    case IDENTITY_NODE: return ROLE_BIT(ACCESS_AGENT);
+    case IDENTITY_OPERATOR:
+        if (id->role == ROLE_ADMIN)
+            return ROLE_BIT(ACCESS_ADMINISTRATOR);
+        return id->role == ROLE_READER && p->readers != API_READERS_NOBODY ? ROLE_BIT(ACCESS_VIEWER) : 0;
+    case IDENTITY_CONTROLLER:
+    case IDENTITY_NONE: break;
+    }
+    return 0;
 }
 
-void caller_party(const struct caller *c, const char *network, const struct api_policy *p, uid_t own,
-                  struct party *out)
+/* Without a record in roles.conf. */
+static unsigned usual_roles(const struct caller *c, const struct api_policy *p, uid_t own)
+{
+    const unsigned anybody = p->readers == API_READERS_ANYONE ? ROLE_BIT(ACCESS_VIEWER) : 0;
+    switch (c->kind) {
+    case ACCESS_LOCAL: return ROLE_BIT(c->uid == 0 || c->uid == own ? ACCESS_ADMINISTRATOR : ACCESS_VIEWER);
+    case ACCESS_CERTIFICATE: return certificate_roles(&c->identity, p);
+    case ACCESS_NOBODY: return is_root_of_2001(c, p) ? ROLE_BIT(ACCESS_ADMINISTRATOR) : anybody;
+    case ACCESS_TOKEN: break;
+    }
+    return anybody;
+}
+
+/* Only an operator's certificate is named in roles.conf: a node may have the name of an operator. */
+static bool is_grantable(const struct caller *c)
+{
+    return c->kind == ACCESS_LOCAL || c->kind == ACCESS_TOKEN ||
+           (c->kind == ACCESS_CERTIFICATE && c->identity.kind == IDENTITY_OPERATOR);
+}
+
+void caller_give_roles(struct caller *c, const struct hostlist *groups, const struct api_policy *p, uid_t own)
+{
+    const struct principal who = {c->kind, c->kind == ACCESS_TOKEN ? c->subject : c->name, groups};
+    c->roles = usual_roles(c, p, own);
+    if (is_grantable(c) && p->grants)
+        c->roles |= grants_roles(p->grants, &who);
+}
+
+/* --- words ------------------------------------------------------------------------------------- */
+
+static const char *certificate_kind(const struct identity *id)
 {
     static const char *const kinds[] = {
         [IDENTITY_CONTROLLER] = "controller", [IDENTITY_NODE] = "node", [IDENTITY_OPERATOR] = "operator"};
-    out->privileged = may_change(c, p, own);
-    if (c->local)
-        snprintf(out->name, sizeof out->name, "uid %u", (unsigned)c->uid);
-    else if (is_nobody(c))
-        snprintf(out->name, sizeof out->name, "%s %s", out->privileged ? "root at" : "address", network);
+    return kinds[id->kind];
+}
+
+void caller_say(const struct caller *c, struct text *t)
+{
+    if (c->kind == ACCESS_TOKEN)
+        text_printf(t, "%s (token %s)", c->name, c->subject);
+    else if (*c->login)
+        text_printf(t, "%s (as %s)", c->login, c->name);
     else
-        snprintf(out->name, sizeof out->name, "%s %s", kinds[c->identity.kind], c->identity.name);
+        text_add(t, c->kind == ACCESS_NOBODY ? "root" : c->name); /* of 2001; others change nothing */
 }
 
-static const char *need_of(enum right want, const struct api_policy *p)
+void caller_party(const struct caller *c, const char *network, struct party *out)
 {
-    if (want == RIGHT_CHANGE)
-        return "changing needs root on the local socket, or an operator's certificate with the role admin";
-    if (p->readers == API_READERS_NOBODY)
-        return "reading over HTTPS needs an operator's certificate with the role admin";
-    return "reading over HTTPS needs an operator's certificate";
+    out->privileged = c->roles & ROLE_BIT(ACCESS_ADMINISTRATOR);
+    switch (c->kind) {
+    case ACCESS_LOCAL: snprintf(out->name, sizeof out->name, "uid %u", (unsigned)c->uid); break;
+    case ACCESS_NOBODY:
+        snprintf(out->name, sizeof out->name, "%s %s", out->privileged ? "root at" : "address", network);
+        break;
+    case ACCESS_CERTIFICATE:
+        snprintf(out->name, sizeof out->name, "%s %s", certificate_kind(&c->identity), c->name);
+        break;
+    case ACCESS_TOKEN: snprintf(out->name, sizeof out->name, "subject %s", c->subject); break;
+    }
 }
 
-int caller_may(const struct caller *c, enum right want, const struct api_policy *p, uid_t own, struct err *e)
+/* "the role operator or administrator" */
+static void say_needed(enum access_right want, struct text *t)
 {
-    if (want == RIGHT_CHANGE ? may_change(c, p, own) : may_read(c, p, own))
+    text_add(t, "the role ");
+    access_roles_say(access_right_roles(want), " or ", t);
+}
+
+static void say_who(const struct caller *c, struct text *t)
+{
+    if (c->kind == ACCESS_LOCAL)
+        text_printf(t, "user \"%s\"", c->name);
+    else if (c->kind == ACCESS_TOKEN)
+        text_printf(t, "the subject \"%s\"", c->subject);
+    else
+        text_printf(t, "%s \"%s\"", certificate_kind(&c->identity), c->name);
+}
+
+int caller_may(const struct caller *c, enum access_right want, struct err *e)
+{
+    const bool is_known = c->kind != ACCESS_NOBODY || c->roles;
+    CLEANUP_TEXT struct text needed = {0}, who = {0}, roles = {0};
+    if (is_known && access_permits(want, c->roles))
         return 0;
-    const char *need = need_of(want, p);
-    if (is_nobody(c))
-        return err_set(e, -EPERM, "this connection identifies nobody; %s", need);
-    if (c->local)
-        return err_set(e, -EACCES, "uid %u may not do this; %s", (unsigned)c->uid, need);
-    const char *name = c->identity.name;
-    if (c->identity.kind == IDENTITY_OPERATOR)
-        return err_set(e, -EACCES, "operator \"%s\" has the role %s; %s", name, role_name(c->identity.role),
-                       need);
-    return err_set(e, -EACCES, "the certificate of %s \"%s\" gives no right here; %s",
-                   c->identity.kind == IDENTITY_NODE ? "node" : "controller", name, need);
+    if (want != RIGHT_IDENTIFY)
+        say_needed(want, &needed);
+    if (c->kind == ACCESS_NOBODY)
+        return err_set(e, -EPERM,
+                       "this connection identifies nobody; show an operator's certificate or a token%s%s",
+                       needed.len ? " that gives " : "", needed.len ? needed.s : "");
+    say_who(c, &who);
+    access_roles_say(c->roles, " and ", &roles);
+    if (!c->roles)
+        return err_set(e, -EACCES, "%s has no role here; this needs %s", who.s, needed.s);
+    return err_set(e, -EACCES, "%s has the role %s; this needs %s", who.s, roles.s, needed.s);
 }

@@ -2,6 +2,7 @@
 #ifndef FETTLE_API_CALLER_H
 #define FETTLE_API_CALLER_H
 
+#include "access/access.h"
 #include "api/api.h"
 
 #include <sys/types.h>
@@ -9,34 +10,55 @@
 /*
  * Who is asking, and what the caller may do. Inside this folder.
  *
- *   local socket   any user may read; root and the user that the daemon runs as may change
- *   HTTPS          an operator's certificate says the role: admin may read and change, reader may
- *                  read where the policy lets readers in. A certificate of a node or a controller
- *                  gives no right here, whatever the policy; it replaces the rules for callers
- *                  without one. Without a certificate: reading where the policy says anyone; and
- *                  with the 2001 rule switched on, a client on this host with a port below 1024
- *                  is root.
+ * A caller has the roles that roles.conf gives it (access/access.h), and these:
+ *
+ *   local socket   root, and the user that the daemon runs as: administrator. Any other user: viewer
+ *   certificate    an operator's with the role admin: administrator; with reader: viewer, where the
+ *                  policy lets readers in. A node's: agent. A controller's: none
+ *   token          viewer where the policy says anyone; otherwise none
+ *   nobody         viewer where the policy says anyone; with the 2001 rule switched on a client on this
+ *                  host with a port below 1024 is root
+ *
+ * A request is of one identity. A token replaces the certificate of its connection. The roles of
+ * both are not added up. On the local socket there are no tokens: the kernel says who somebody is.
  */
 
-enum right { RIGHT_READ, RIGHT_CHANGE };
+enum { CALLER_NAME_BYTES = 256 };
 
 struct caller {
-    bool local;
-    uid_t uid;                /* local */
-    struct identity identity; /* HTTPS */
-    uint16_t port;            /* HTTPS: the client's */
-    bool here;                /* HTTPS: the client is on this host */
+    enum access_kind kind;
+    uid_t uid;                       /* local */
+    struct identity identity;        /* certificate */
+    uint16_t port;                   /* HTTPS: the client's */
+    bool here;                       /* HTTPS: the client is on this host */
+    char name[CALLER_NAME_BYTES];    /* for people: the user, the certificate's name, the name that the token
+                                        gives; "" for nobody, and for a user whose name is not known yet */
+    char login[CALLER_NAME_BYTES];   /* local: the person who signed in, when that is another user; else "" */
+    char subject[CALLER_NAME_BYTES]; /* token: its subject; else "" */
+    bool is_person; /* a verified token proves that a person signed in. False for all other callers, also for
+                       those that are people: nothing proves it */
+    struct wall until; /* token: when it expires */
+    unsigned roles;    /* a set of access_role */
 };
 
+/* The caller at the other end of a stream, as far as the stream shows it: without names of users and without
+ * a token. */
 struct caller caller_of(struct stream *s);
+/* Makes the caller the one that the token says. */
+void caller_take_token(struct caller *c, const struct shell_token *t);
+/* Gives the caller its roles, by its name or subject and its groups, which may be NULL. own is the user of
+ * the daemon. */
+void caller_give_roles(struct caller *c, const struct hostlist *groups, const struct api_policy *p,
+                       uid_t own);
 
-/* The party of the caller, and whether it is privileged: callers with the right to change are. network is the
- * caller's address. */
-void caller_party(const struct caller *c, const char *network, const struct api_policy *p, uid_t own,
-                  struct party *out);
-
-/* 0, or a sentence that says what is needed: -EPERM when the caller is unknown, -EACCES when it is known and
- * has no right. own is the user of the daemon. */
-int caller_may(const struct caller *c, enum right want, const struct api_policy *p, uid_t own, struct err *e);
+/* 0, or a sentence that names the roles that have the right: -EPERM when the caller is unknown, -EACCES when
+ * it is known and has none of them. */
+int caller_may(const struct caller *c, enum access_right want, struct err *e);
+/* Adds what the journal calls the caller: "root", "alice (as root)", "carl", "Ann Lee (token 24400320)". It
+ * is for people: nothing is decided by it but whose claim something is. */
+void caller_say(const struct caller *c, struct text *t);
+/* The party of the caller, and whether it is privileged: administrators are. network is the caller's address.
+ */
+void caller_party(const struct caller *c, const char *network, struct party *out);
 
 #endif

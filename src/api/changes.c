@@ -22,6 +22,7 @@ struct pending {
     char token_id[TOKEN_ID_BYTES + 1];
     char *certificate, *authority; /* for certificate_create */
     struct wall expires;
+    char *owner;    /* the owner that the nodes are expected to have; "": none; NULL: it is not asked */
     bool returns;   /* the nodes are to come back into service: the answer says what is missing */
     bool dry;       /* nothing is changed: the answer says what would be, */
     size_t n_would; /* each sentence with its nodes */
@@ -36,6 +37,7 @@ static void pending_destroy(struct pending *p)
 {
     hostlist_fini(&p->nodes);
     free(p->class_name);
+    free(p->owner);
     free(p->token);
     free(p->command);
     free(p->certificate);
@@ -220,13 +222,42 @@ static void render_certificate(const struct pending *p, struct text *t)
     text_add(t, "}\n");
 }
 
+/* The first node that has another owner than was expected; NULL for none. */
+static const struct member *find_owned(const struct pending *p)
+{
+    size_t place = 0;
+    for (size_t i = 0; i < p->nodes.n; i++) {
+        const struct member *m = cluster_find_next(p->api->cluster, &place, p->nodes.names[i]);
+        if (m && m->owner && strcmp(m->owner->name, p->owner) != 0)
+            return m;
+    }
+    return NULL;
+}
+
+/* A scheduler that came too late reads whose the node is. */
+static void refuse_owned(const struct pending *p, const struct err *e, const struct member *m)
+{
+    struct text t = {0};
+    text_printf(&t, "{\"error\":{\"code\":\"%s\",\"message\":", err_name(e->code));
+    text_add_json(&t, e->msg);
+    text_add_member(&t, "node", m->name);
+    text_add_member(&t, "owner", m->owner->name);
+    text_add(&t, "}}\n");
+    size_t len = t.len;
+    http_answer_take(p->request, err_http(e->code), NULL, text_take(&t), len);
+}
+
 static void changes_answer(const struct pending *p, const struct outcome *o)
 {
     if (o->rc < 0) {
         struct err e = *o->why;
         /* The store's refusal of a deposed controller says nothing about the caller. */
         e.code = o->rc == -EPERM ? -EAGAIN : o->rc;
-        http_answer_err(p->request, &e);
+        const struct member *owned = p->owner && e.code == -EBUSY ? find_owned(p) : NULL;
+        if (owned)
+            refuse_owned(p, &e, owned);
+        else
+            http_answer_err(p->request, &e);
         return;
     }
     struct text t = {0};
@@ -271,10 +302,21 @@ static void changes_submit(struct pending *p, struct command *cmd)
     p->api->shell.submit(p->api->shell.arg, cmd, on_outcome, p);
 }
 
+/* NULL for a command that is not about owners. */
+static const char *expected_owner(const struct command *cmd, char buf[static OWNER_NAME_BYTES_MAX + 1])
+{
+    if (cmd->kind == COMMAND_OWNER_CLAIM)
+        return "";
+    bool asks = cmd->kind == COMMAND_OWNER_RELEASE || cmd->kind == COMMAND_OWNER_TRANSFER;
+    return asks ? owner_name(&cmd->own.from, buf) : NULL;
+}
+
 int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, const char *class_name)
 {
+    char owner[OWNER_NAME_BYTES_MAX + 1];
     struct pending *p = changes_pend(c, nodes);
     p->class_name = mem_dup(class_name);
+    p->owner = mem_dup(expected_owner(cmd, owner));
     cmd->actor = c->actor;
     cmd->at = c->wall;
     cmd->nodes = &p->nodes;

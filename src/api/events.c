@@ -29,8 +29,9 @@ struct kept {
 struct subscriber {
     struct events *events;
     struct http_request *request;
-    uint64_t next; /* number of the event to send next */
-    bool resync;   /* first report that it has missed some */
+    uint64_t next;     /* number of the event to send next */
+    bool resync;       /* first report that it has missed some */
+    struct wall until; /* 0: it does not end */
     struct subscriber *prev, *following;
 };
 
@@ -107,6 +108,10 @@ void event_format(const struct event *e, struct text *t)
         text_add_u64(t, e->revision);
     else
         text_add(t, "null");
+    if (e->is_entry) {
+        text_add(t, ",\"n\":");
+        text_add_u64(t, e->n);
+    }
     if (e->alarm) {
         text_add(t, ",\"alarm\":");
         text_add_json(t, e->alarm);
@@ -179,9 +184,25 @@ static void events_serve(struct subscriber *s)
     }
 }
 
+/* A stream is no way to read on after the token has expired. */
+static void end_expired(struct events *ev)
+{
+    const struct wall now = wall_now();
+    struct subscriber *s, *next;
+    DL_FOREACH_SAFE2(ev->subscribers, s, next, following)
+    {
+        if (s->until.ns == 0 || s->until.ns > now.ns)
+            continue;
+        http_set_arg(s->request, NULL, NULL);
+        http_events_end(s->request);
+        subscriber_remove(s);
+    }
+}
+
 bool events_turn(struct events *ev)
 {
     LOOP_DOES("events");
+    end_expired(ev);
     struct subscriber *s, *following, *last = ev->subscribers ? ev->subscribers->prev : NULL;
     int served = 0;
     bool waiting = false;
@@ -217,11 +238,12 @@ void events_add(struct events *ev, const struct event *e)
     events_turn(ev);
 }
 
-void events_subscribe(struct events *ev, struct http_request *r, const char *last_id)
+void events_subscribe(struct events *ev, struct http_request *r, const char *last_id, struct wall until)
 {
     struct subscriber *s = mem_alloc(sizeof *s);
     s->events = ev;
     s->request = r;
+    s->until = until;
     uint64_t last = ev->next - 1;
     if (last_id)
         s->resync = !parse_id(ev, last_id, &last) || last >= ev->next || last + 1 < ev->first;

@@ -36,6 +36,8 @@ struct event {
     const char *about; /* ids of the claims, incidents, repairs and operations that it is part of; NULL or "":
                           none */
     const char *fields; /* the event for programs, as in a store_entry; NULL or "": none */
+    bool is_entry;      /* of the journal, read from it: `n` is its place among the entries of the revision */
+    uint64_t n;
 };
 
 struct events;
@@ -50,11 +52,13 @@ void events_add(struct events *ev, const struct event *e);
  * still waits: take another turn, from the loop, within about a tenth of a second. */
 bool events_turn(struct events *ev);
 
-/* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}; {"alarm","subject"} for an alarm;
- * {"about"} and the members of fields for an entry of the journal. */
+/* Adds the event as JSON: {"at","what","actor","nodes","text","revision"}; {"n"} for an entry read from the
+ * journal;
+ * {"alarm","subject"} for an alarm; {"about"} and the members of fields for an entry of the journal. */
 void event_format(const struct event *e, struct text *t);
 
-/* Answers the request with the stream, after the event last_id (NULL: from now on). */
-void events_subscribe(struct events *ev, struct http_request *r, const char *last_id);
+/* Answers the request with the stream, after the event last_id (NULL: from now on). The stream ends at
+ * `until`, when the subscriber's token expires; 0: it does not end. */
+void events_subscribe(struct events *ev, struct http_request *r, const char *last_id, struct wall until);
 
 #endif

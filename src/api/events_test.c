@@ -17,6 +17,7 @@
 #define ID "0000000000000abc."
 
 struct stage {
+    struct wall until; /* of the next subscriber */
     struct events *events;
     struct wire wire;
     unsigned subscribers;
@@ -25,7 +26,7 @@ struct stage {
 static void on_request(void *arg, struct http_request *r)
 {
     struct stage *s = arg;
-    events_subscribe(s->events, r, http_header(r, "Last-Event-ID"));
+    events_subscribe(s->events, r, http_header(r, "Last-Event-ID"), s->until);
     s->subscribers++;
 }
 
@@ -68,8 +69,9 @@ static int subscribe(struct stage *s, const char *last_id)
 static void add(struct stage *s, const char *text, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
-        events_add(s->events,
-                   &(struct event){{0}, "node.late", "fettled", "lx01", text, 0, NULL, NULL, NULL, NULL});
+        events_add(
+            s->events,
+            &(struct event){{0}, "node.late", "fettled", "lx01", text, 0, NULL, NULL, NULL, NULL, false, 0});
 }
 
 static size_t count(const struct text *t, const char *what)
@@ -93,6 +95,26 @@ static void test_from_now(void **state)
     assert_int_equal(count(&t, "\"old\""), 0);
     assert_int_equal(count(&t, "id: " ID "3\n"), 1);
     close(fd);
+    stage_close(&s);
+}
+
+/* A stream lasts as long as the token by which it was asked for, and others go on. */
+static void test_a_stream_ends_with_the_token(void **state)
+{
+    struct stage s;
+    stage_open(&s);
+    int lasting = subscribe(&s, NULL);
+    s.until = (struct wall){wall_now().ns + span_ms(300).ns};
+    int fd = subscribe(&s, NULL);
+    add(&s, "before", 1);
+    CLEANUP_TEXT struct text t = {0}, u = {0};
+    wire_read_until(&s.wire, fd, &t, "\r\n0\r\n\r\n");
+    assert_int_equal(count(&t, "\"before\""), 1);
+    assert_true(wall_now().ns >= s.until.ns);
+    add(&s, "after", 1);
+    wire_read_until(&s.wire, lasting, &u, "\"after\"");
+    close(fd);
+    close(lasting);
     stage_close(&s);
 }
 
@@ -254,10 +276,15 @@ static void test_destroy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_from_now),          cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_resume_at_the_end), cmocka_unit_test(test_resync_foreign),
-        cmocka_unit_test(test_resync_old),        cmocka_unit_test(test_slow),
-        cmocka_unit_test(test_too_large),         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_from_now),
+        cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_resume_at_the_end),
+        cmocka_unit_test(test_resync_foreign),
+        cmocka_unit_test(test_resync_old),
+        cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_a_stream_ends_with_the_token),
         cmocka_unit_test(test_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

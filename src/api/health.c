@@ -66,7 +66,7 @@ int call_health_show(struct call *c, struct text *t, struct err *e)
     text_add(t, ",\"trials\":[");
     render_trials(m, NULL, &(const char *){""}, t);
     text_add(t, "],\"repair\":");
-    render_repair(m, t);
+    render_repair(m, true, t);
     text_add_char(t, '}');
     return 0;
 }
@@ -203,13 +203,13 @@ static void count_results(struct slices *s, const struct member *m)
     watch_each_result(s->call.api->watch, s->call.now, m, count_result, s);
 }
 
-/* Only callers with the right to change see its command. */
+/* Only administrators see its command. */
 static void render_record(const struct call *c, const struct check *k, struct text *t)
 {
     static char hidden[] = "(for administrators)";
     CLEANUP_TEXT struct text line = {0};
     struct check shown = *k;
-    for (size_t i = 0; i < shown.n_args && !c->may_change; i++)
+    for (size_t i = 0; i < shown.n_args && !c->reads_secrets; i++)
         if (strcmp(shown.args[i].key, "Run") == 0)
             shown.args[i].value = hidden;
     check_format(&shown, NULL, &line);

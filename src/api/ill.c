@@ -158,7 +158,49 @@ static void render_notes(const struct repair *r, struct text *t)
     text_add_char(t, ']');
 }
 
-void render_repair(const struct member *m, struct text *t)
+static void render_move(const struct step_move *move, struct text *t)
+{
+    text_add(t, "{\"event\":");
+    text_add_json(t, step_event_name(move->event));
+    text_add_member(t, "by", step_event_is_persons(move->event) ? "person" : "fettle");
+    text_add_member(t, "when", step_event_what(move->event));
+    text_add_member(t, "guard", step_guard_what(move->guard));
+    text_add_member(t, "to", step_name(move->to));
+    text_add_member(t, "then", step_then_what(move->then));
+    text_add_char(t, '}');
+}
+
+static void render_moves(enum step s, struct text *t)
+{
+    size_t n;
+    const struct step_move *moves = step_moves(&n);
+    const char *comma = "";
+    text_add(t, ",\"moves\":[");
+    for (size_t i = 0; i < n; i++) {
+        if (moves[i].from != s)
+            continue;
+        text_add(t, comma);
+        render_move(&moves[i], t);
+        comma = ",";
+    }
+    text_add_char(t, ']');
+}
+
+void render_next(enum step s, struct text *t)
+{
+    const char *comma = "";
+    text_add_char(t, '[');
+    for (int to = 0; to < STEPS; to++) {
+        if (to == (int)s || !step_may(s, (enum step)to))
+            continue;
+        text_add(t, comma);
+        text_add_json(t, step_name((enum step)to));
+        comma = ",";
+    }
+    text_add_char(t, ']');
+}
+
+void render_repair(const struct member *m, bool moves, struct text *t)
 {
     static const char *const approvals[] = {"none", "wanted", "given", "refused"};
     const struct repair *r = member_repairs(m);
@@ -184,6 +226,8 @@ void render_repair(const struct member *m, struct text *t)
     text_add_member(t, "taken_by", r->taken_by);
     render_attempts(r, t);
     render_notes(r, t);
+    if (moves)
+        render_moves(r->step, t);
     text_add_char(t, '}');
 }
 

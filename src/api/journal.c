@@ -12,7 +12,7 @@
 
 enum { JOURNAL_ENTRIES_MAX = 1000, NAMES_MORE = 1000 /* names of former nodes */ };
 
-static void write_entry(struct text *t, uint64_t revision, const struct store_entry *entry)
+static void write_entry(struct text *t, uint64_t revision, uint64_t n, const struct store_entry *entry)
 {
     struct event event = {.at = entry->at,
                           .what = entry->what,
@@ -21,16 +21,27 @@ static void write_entry(struct text *t, uint64_t revision, const struct store_en
                           .text = entry->text,
                           .revision = revision,
                           .about = entry->about,
-                          .fields = entry->fields};
+                          .fields = entry->fields,
+                          .is_entry = true,
+                          .n = n};
     assert(t->len > 0 && "the list has begun");
     if (t->s[t->len - 1] != '[')
         text_add_char(t, ',');
     event_format(&event, t);
 }
 
+/* Entries as they are read, whole revisions of them. */
+struct reading {
+    struct text *to;
+    uint64_t revision, n;
+};
+
 static int add_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
 {
-    write_entry(arg, revision, entry);
+    struct reading *r = arg;
+    r->n = revision == r->revision ? r->n + 1 : 0;
+    r->revision = revision;
+    write_entry(r->to, revision, r->n, entry);
     return 0;
 }
 
@@ -56,8 +67,9 @@ static int read_on(struct call *c, uint64_t after, struct text *t, struct err *e
     int rc = call_query_number(c, "limit", 1, JOURNAL_ENTRIES_MAX, &limit, e);
     if (rc < 0)
         return rc;
+    struct reading reading = {.to = t};
     text_add(t, "{\"entries\":[");
-    rc = c->api->shell.journal(c->api->shell.arg, after, limit, add_entry, t, e);
+    rc = c->api->shell.journal(c->api->shell.arg, after, limit, add_entry, &reading, e);
     text_add_char(t, ']');
     add_gone(c->api, after, t);
     text_add_char(t, '}');
@@ -84,7 +96,7 @@ static void write_found(const struct searching *s, const struct journal_found *f
     text_add(t, "{\"entries\":[");
     for (size_t i = f->n; i-- > 0;) {
         const struct journal_entry *e = &f->entries[i];
-        write_entry(t, e->revision,
+        write_entry(t, e->revision, e->n,
                     &(struct store_entry){e->at, e->actor, e->what, e->nodes, e->text, e->about, e->fields});
     }
     text_printf(t, "],\"revision\":%llu", (unsigned long long)s->revision);

@@ -47,26 +47,31 @@ for path, methods in document["paths"].items():
 
 routes = {}
 for row in rows("src/api/route.tbl", "ROUTE"):
-    operation, method, path, who = [part.strip().strip('"') for part in row.split(",")]
-    routes[operation] = (method, path, who)
+    operation, method, path, right = [part.strip().strip('"') for part in row.split(",")]
+    routes[operation] = (method, path, right)
 
 for route in sorted(described - {(o, m, p) for o, (m, p, _) in routes.items()}):
     differences.append(f"only in openapi.yaml: {' '.join(route)}")
 for route in sorted({(o, m, p) for o, (m, p, _) in routes.items()} - described):
     differences.append(f"only in route.tbl: {' '.join(route)}")
-for operation, (method, _, who) in routes.items():
-    if (method == "POST") != (who == "CHANGE"):
-        differences.append(f"route.tbl: {operation} is {method}, and for those who may {who}")
-    may = {"READ": [{"localUser": []}, {"certificate": ["reader"]}],
-           "CHANGE": [{"localUser": ["root"]}, {"certificate": ["admin"]}]}
-    same(f"security of {operation}", operations.get(operation, {}).get("security", document["security"]), may[who])
+# Each right: whether it changes something, and the roles that have it.
+roles = dict(re.findall(r'^ROLE\((\w+), "([^"]*)"', read("src/access/role.tbl"), re.MULTILINE))
+rights = {right: (changes == "true", [roles[role] for role in roles if f"OF({role})" in has])
+          for right, changes, has in re.findall(r'^RIGHT\((\w+), (\w+), ([^"]*),', read("src/access/right.tbl"), re.MULTILINE)}
+for operation, (method, _, right) in routes.items():
+    changes, have = rights[right]
+    if (method == "POST") != changes:
+        differences.append(f"route.tbl: {operation} is {method}, and for those who may {right}")
+    same(f"security of {operation}", operations.get(operation, {}).get("security", document["security"]),
+         [{kind: have} for kind in ("localUser", "certificate", "token")])
+same("roles of a caller", schemas["Caller"]["properties"]["roles"]["items"]["enum"], list(roles.values()))
 
 # The keys of each body, in the table of ask.c and in the document.
 taken = {}
 for operation, empty, keys in re.findall(
         r"\[ROUTE_(\w+)\] = \{\w+,\s+(true|false),\s+\d+,\s+\{([^}]*)\}\}", read("src/api/ask.c")):
     taken[operation] = (empty == "true", set(re.findall(r'"(\w+)"', keys)))
-same("calls with a body", {o for o, (_, _, who) in routes.items() if who == "CHANGE"}, set(taken))
+same("calls with a body", {o for o, (_, _, right) in routes.items() if rights[right][0]}, set(taken))
 for operation, (may_be_empty, keys) in taken.items():
     body = operations.get(operation, {}).get("requestBody", {})
     schema = resolve(body.get("content", {}).get("application/json", {}).get("schema", {}))
@@ -80,7 +85,7 @@ for operation, keys in re.findall(r"\[ROUTE_(\w+)\] = \{\d+,\s+\{([^}]*)\}\}", r
     queries[operation] = set(re.findall(r'"(\w+)"', keys))
 for operation, said in operations.items():
     in_query = {p["name"] for p in map(resolve, said.get("parameters", [])) if p["in"] == "query"}
-    changes = routes.get(operation, ("", "", ""))[2] == "CHANGE"
+    changes = rights.get(routes.get(operation, ("", "", ""))[2], (False, []))[0]
     same(f"query of {operation}", in_query, queries.get(operation, set()) | ({"dry_run"} if changes else set()))
 
 # Words that are rows of a table, by the first text of each row.
@@ -123,6 +128,8 @@ for_programs = set(re.findall(r'write_(?:word|name)\("(\w+)"', written))
 for_programs |= {re.match(r'\w+, "(\w+)"', row)[1] for row in rows("src/cluster/decision/entry.tbl", "ID")}
 same("members of an event", set(schemas["Event"]["properties"]),
      set(re.findall(r'\\"(\w+)\\":', event)) | for_programs)
+same("events of a repair", schemas["Event"]["properties"]["event"]["enum"],
+     [re.match(r'\w+, "(\w+)"', row)[1] for row in rows("src/node/step_move.tbl", "EVENT")])
 claim = re.search(r"void render_claim\(.*?\n}", read("src/api/render.c"), re.DOTALL)[0]
 same("members of a claim", set(schemas["Claim"]["properties"]), set(re.findall(r'\\"(\w+)\\":', claim)))
 

@@ -177,6 +177,30 @@ static void test_states(void **state)
     world_destroy(&w);
 }
 
+/* What is worked out for several fields is worked out for each that is asked for alone. */
+static void test_why_alone(void **state)
+{
+    struct world w = world_make((struct mono){INT64_C(1000) * 1000000000});
+    CLEANUP_TEXT struct text alone = {0}, among = {0};
+    CLEANUP_JSON json_t *one = NULL, *all = NULL;
+    text_add_char(&alone, '[');
+    render_all(&w, "Why", ",", &alone);
+    text_add_char(&alone, ']');
+    text_add_char(&among, '[');
+    render_all(&w, "Schedulable,Why", ",", &among);
+    text_add_char(&among, ']');
+    one = json_read(alone.s, alone.len, NULL);
+    all = json_read(among.s, among.len, NULL);
+    int reasons = 0;
+    for (size_t i = 0; i < json_array_size(all); i++) {
+        const json_t *why = json_object_get(json_array_get(all, i), "Why");
+        reasons += *json_string_value(why) != '\0';
+        assert_true(json_equal(why, json_object_get(json_array_get(one, i), "Why")));
+    }
+    assert_true(reasons > 0);
+    world_destroy(&w);
+}
+
 /* Ten thousand rows come out whole. How long they took is printed, not judged. */
 static void test_large(void **state)
 {
@@ -200,7 +224,7 @@ int main(void)
         cmocka_unit_test(test_every_field),   cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_claims),        cmocka_unit_test(test_what_others_say),
         cmocka_unit_test(test_specification), cmocka_unit_test(test_states),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_why_alone),     cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,11 +22,11 @@ static void render_words(struct text *t, const char *key, const struct hostlist 
     text_add_char(t, ']');
 }
 
-/* Only callers with the right to change see a command. */
+/* Only administrators see a command. */
 static void render_run(const struct call *c, const char *run, struct text *t)
 {
     CLEANUP_TEXT struct text shown = {0};
-    const char *colon = c->may_change ? NULL : strchr(run, ':');
+    const char *colon = c->reads_secrets ? NULL : strchr(run, ':');
     text_add_bytes(&shown, run, colon ? (size_t)(colon + 1 - run) : strlen(run));
     if (colon)
         text_add(&shown, "(for administrators)");
@@ -103,7 +103,7 @@ int call_remedy_explain(struct call *c, struct text *t, struct err *e)
     render_ailment(c, m, t);
     render_choice(choice, t);
     text_add(t, ",\"repair\":");
-    render_repair(m, t);
+    render_repair(m, false, t);
     text_add_char(t, '}');
     return 0;
 }
@@ -166,7 +166,7 @@ static void render_ticket(struct call *c, const struct member *m, struct text *t
     text_add_char(t, ',');
     render_ailment(c, m, t);
     text_add(t, ",\"repair\":");
-    render_repair(m, t);
+    render_repair(m, false, t);
     text_add_char(t, '}');
 }
 
@@ -191,6 +191,37 @@ int call_queue_list(struct call *c, struct text *t, struct err *e)
 {
     struct slices s = {.step = queue_step};
     text_add(&s.text, "{\"queue\":[");
+    return call_slices(c, slices_keep(&s));
+}
+
+/* --- repairs --------------------------------------------------------------------------------- */
+
+static void add_repair(struct slices *s, const struct member *m)
+{
+    const struct repair *r = member_treated(m);
+    if (!r)
+        return;
+    text_add(&s->text, s->text.s[s->text.len - 1] == '[' ? "{\"node\":" : ",{\"node\":");
+    text_add_json(&s->text, m->name);
+    text_add(&s->text, ",\"next\":");
+    render_next(r->step, &s->text);
+    text_add(&s->text, ",\"repair\":");
+    render_repair(m, false, &s->text);
+    text_add_char(&s->text, '}');
+}
+
+static bool repairs_step(struct slices *s)
+{
+    if (slices_walk(s, add_repair))
+        return true;
+    text_add(&s->text, "]}");
+    return false;
+}
+
+int call_repair_list(struct call *c, struct text *t, struct err *e)
+{
+    struct slices s = {.step = repairs_step};
+    text_add(&s.text, "{\"repairs\":[");
     return call_slices(c, slices_keep(&s));
 }
 

@@ -81,6 +81,7 @@ static void test_reads(void **state)
         "/v1/remedies/hx2",
         "/v1/remedies/hx3",
         "/v1/remedies/hx10",
+        "/v1/repairs",
         "/v1/queue",
         "/v1/brakes",
         "/v1/status",
@@ -143,6 +144,7 @@ static void test_changes(void **state)
     CLEANUP_TEXT struct text t = {0};
     stage_post_all(s, asked, sizeof asked / sizeof asked[0], &t);
     stage_transcribe(s, "GET", "/v1/queue", NULL, &t);
+    stage_transcribe(s, "GET", "/v1/repairs", NULL, &t);
     golden_check("health-changes.txt", &t);
 }
 

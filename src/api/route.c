@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct route_row rows[ROUTES] = {
-#define ROUTE(operation, method, path, who) \
-    [ROUTE_##operation] = {#operation, HTTP_##method##_, #method, path, #method " " path, RIGHT_##who},
+#define ROUTE(operation, method, path, right) \
+    [ROUTE_##operation] = {#operation, HTTP_##method##_, #method, path, #method " " path, RIGHT_##right},
 #include "api/route.tbl"
 #undef ROUTE
 };
@@ -22,6 +22,8 @@ static const struct {
     [ROUTE_journal_list] = {10,
                             {"after", "limit", "tail", "nodes", "what", "by", "about", "since", "until",
                              "before"}},
+    [ROUTE_audit_proof] = {2, {"revision", "n"}},
+    [ROUTE_audit_consistency] = {1, {"old"}},
     [ROUTE_conform_groups] = {1, {"class"}},
     [ROUTE_conform_diff] = {2, {"with", "all"}},
     [ROUTE_baseline_show] = {1, {"version"}},
@@ -29,6 +31,7 @@ static const struct {
     [ROUTE_incident_list] = {2, {"nodes", "since"}},
     [ROUTE_trial_list] = {2, {"check", "nodes"}},
     [ROUTE_repair_numbers] = {1, {"hours"}},
+    [ROUTE_owner_list] = {1, {"owner"}},
     [ROUTE_slurm_features] = {1, {"nodes"}},
     [ROUTE_slurm_constraint] = {2, {"count", "class"}},
 };
@@ -36,7 +39,7 @@ static const struct {
 size_t route_keys(enum route r, const char *const **keys)
 {
     static const char *const changing[] = {"dry_run"};
-    if (rows[r].right == RIGHT_CHANGE) {
+    if (access_right_changes(rows[r].right)) {
         *keys = changing;
         return 1;
     }
@@ -56,7 +59,8 @@ static bool path_matches(const char *pattern, const char *path, const char **par
     *parameter = NULL;
     if (pattern[fixed] == '\0')
         return strcmp(pattern, path) == 0;
-    if (strncmp(pattern, path, fixed) != 0 || path[fixed] == '\0' || strchr(path + fixed, '/'))
+    bool deep = strcmp(pattern + fixed, "{path}") == 0;
+    if (strncmp(pattern, path, fixed) != 0 || path[fixed] == '\0' || (!deep && strchr(path + fixed, '/')))
         return false;
     *parameter = path + fixed;
     return true;

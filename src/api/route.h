@@ -2,7 +2,7 @@
 #ifndef FETTLE_API_ROUTE_H
 #define FETTLE_API_ROUTE_H
 
-#include "api/caller.h"
+#include "access/access.h"
 #include "base/err.h"
 #include "http/server.h"
 
@@ -11,7 +11,7 @@
  */
 
 enum route {
-#define ROUTE(operation, method, path, who) ROUTE_##operation,
+#define ROUTE(operation, method, path, right) ROUTE_##operation,
 #include "api/route.tbl"
 #undef ROUTE
     ROUTES
@@ -21,9 +21,9 @@ struct route_row {
     const char *operation; /* "node_list" */
     enum http_method method;
     const char *method_name;
-    const char *path; /* may end in a {parameter} */
-    const char *work; /* "GET /v1/nodes": names the loop's work (base/loop.h) */
-    enum right right; /* needed by the caller */
+    const char *path;        /* may end in a {parameter} */
+    const char *work;        /* "GET /v1/nodes": names the loop's work (base/loop.h) */
+    enum access_right right; /* needed by the caller */
 };
 
 const struct route_row *route_get(enum route r);

@@ -116,7 +116,8 @@ int call_slices(struct call *c, struct slices *s)
     assert(s->step && !s->members && !s->folder && "it has not begun");
     s->call = *c;
     s->configured = c->api->configured;
-    s->call.actor = NULL; /* does not outlive this call */
+    s->call.actor = NULL; /* these two do not outlive this call */
+    s->call.caller = NULL;
     http_set_arg(c->request, s, on_gone);
     http_again(c->request, on_slice);
     return CALL_LATER;

@@ -51,6 +51,50 @@ void stage_commit(struct stage *s)
     free(j);
 }
 
+/* Who runs the tests is called root. */
+static void on_names(void *arg, const struct shell_process *p, shell_names_fn *fn, void *fn_arg)
+{
+    struct stage *s = arg;
+    const struct hostlist none = {0};
+    s->named++;
+    fn(fn_arg, "root", p->login == STREAM_NO_LOGIN ? NULL : "alice", &none);
+}
+
+static void tell_token(const char *token, shell_token_fn *fn, void *fn_arg)
+{
+    const struct shell_token sue = {
+        .subject = "77", .name = "Sue", .is_person = true, .until = {INT64_C(1794000000) * 1000000000}};
+    struct err why;
+    err_set(&why, -EPERM, "the token's signature is not the issuer's");
+    bool is_good = strcmp(token, "good") == 0;
+    fn(fn_arg, is_good ? &sue : NULL, is_good ? NULL : &why);
+}
+
+static void on_token(void *arg, const char *token, shell_token_fn *fn, void *fn_arg)
+{
+    struct stage *s = arg;
+    if (!s->tokens_later) {
+        tell_token(token, fn, fn_arg);
+        return;
+    }
+    s->telling = fn;
+    s->telling_arg = fn_arg;
+}
+
+void stage_wait_token(struct stage *s)
+{
+    struct mono end = mono_add(mono_now(), span_s(30));
+    while (!s->telling) {
+        wire_turn(&s->wire);
+        assert_true(mono_now().ns < end.ns);
+    }
+}
+
+void stage_answer_token(struct stage *s)
+{
+    tell_token("good", STEAL(s->telling), s->telling_arg);
+}
+
 static void each_turn(void *arg)
 {
     struct stage *s = arg;
@@ -107,6 +151,12 @@ static int on_journal(void *arg, uint64_t after, size_t max, store_journal_fn *f
     return 0;
 }
 
+/* As the leader. */
+static int shell_leads(void *arg, struct err *e)
+{
+    return 0;
+}
+
 /* Answers with the three of 2026, newest first, and what was asked. */
 static void on_journal_search(void *arg, const struct journal_ask *a, journal_found_fn *fn, void *fn_arg)
 {
@@ -125,11 +175,27 @@ static void on_journal_search(void *arg, const struct journal_ask *a, journal_fo
     struct journal_entry entries[2];
     for (uint64_t i = 0; i < 2; i++)
         entries[i] = (struct journal_entry){
-            {INT64_C(1794000000) * 1000000000}, 3 - i, root, what, nodes, asked.s, NULL, fields};
+            {INT64_C(1794000000) * 1000000000}, 3 - i, 0, root, what, nodes, asked.s, NULL, fields};
     const struct journal_found found = {entries, 2, a->after == 0, a->after ? 0 : 2};
     bool busy = a->by && strcmp(a->by, "busy") == 0;
     err_set(&why, -EAGAIN, "64 searches are waiting");
     fn(fn_arg, busy ? NULL : &found, busy ? &why : NULL);
+}
+
+/* Answers with what it was asked. */
+static void on_audit(void *arg, const struct auditor_ask *ask, auditor_answer_fn *fn, void *fn_arg)
+{
+    struct stage *s = arg;
+    struct err why;
+    CLEANUP_TEXT struct text t = {0};
+    s->audited = *ask;
+    if (ask->old == 404 || ask->kind == AUDITOR_MINIMUM) {
+        err_set(&why, -ENOENT, "it is not there");
+        fn(fn_arg, NULL, &why);
+        return;
+    }
+    text_printf(&t, "{\"kind\":%d}", (int)ask->kind);
+    fn(fn_arg, &t, NULL);
 }
 
 static uint64_t on_journal_first(void *arg, const char **directory)
@@ -172,6 +238,17 @@ static void on_powered(void *arg, const char *node, const char *id, shell_answer
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "done by command %s", id);
     fn(fn_arg, t.s, NULL);
+}
+
+static int on_backup_begin(void *arg, const char *actor, bool dry, uint64_t *number, struct err *e)
+{
+    *number = 1;
+    return 0;
+}
+
+static void on_backup_list(void *arg, shell_answer_fn *fn, void *fn_arg)
+{
+    fn(fn_arg, "{\"running\":false,\"ended\":0,\"error\":\"\",\"directory\":\"\",\"backups\":[]}", NULL);
 }
 
 static int on_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
@@ -219,6 +296,9 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                       .meanings = s->world.meanings};
     s->events = events_create(1);
     const struct api_shell shell = {.arg = s,
+                                    .leads = shell_leads,
+                                    .names = on_names,
+                                    .token = on_token,
                                     .submit = on_submit,
                                     .reload = on_reload,
                                     .recheck = on_recheck,
@@ -231,6 +311,9 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                     .journal = on_journal,
                                     .journal_search = on_journal_search,
                                     .journal_first = on_journal_first,
+                                    .backup_begin = on_backup_begin,
+                                    .backup_list = on_backup_list,
+                                    .audit = on_audit,
                                     .make_token = on_make_token,
                                     .connected = on_connected,
                                     .sign_operator = on_sign};

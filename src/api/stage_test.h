@@ -30,11 +30,16 @@ struct stage {
         struct submitted *prev, *next;
     } * waiting; /* oldest first */
     char actor[64];
+    unsigned named;          /* look-ups of users' names */
+    bool tokens_later;       /* the test answers for a token */
+    shell_token_fn *telling; /* of the token that waits */
+    void *telling_arg;
     unsigned submitted;
     unsigned ended;
     size_t rechecked;           /* nodes that were to be told */
     shell_verdict_fn *checking; /* of the check that was asked for last, until the test answers it */
     void *checking_arg;
+    struct auditor_ask audited;  /* what the audit log was asked last */
     size_t journal;              /* entries that there are beside the three of 2026 */
     uint64_t journal_first;      /* the first revision of the journal */
     struct store_entry *entries; /* their revisions are 4 and so on */
@@ -48,6 +53,9 @@ int stage_close(void **state);
 void stage_commit(struct stage *s);
 /* Runs until a command waits. */
 void stage_wait(struct stage *s);
+/* Runs until a token waits; and says that it is good: of Sue, with the subject 77. */
+void stage_wait_token(struct stage *s);
+void stage_answer_token(struct stage *s);
 /* The request, its status and the answer, times and numbers that change masked. */
 void stage_transcribe(struct stage *s, const char *method, const char *target, const char *body,
                       struct text *t);

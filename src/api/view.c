@@ -364,6 +364,14 @@ static void value_OVERRIDE(struct view *v, struct text *t)
     add_text(t, &words);
 }
 
+static void value_OWNER(struct view *v, struct text *t)
+{
+    CLEANUP_TEXT struct text name = {0};
+    if (v->member->owner)
+        text_add(&name, v->member->owner->name);
+    add_text(t, &name);
+}
+
 void render_holder(const struct observed *o, struct text *t)
 {
     for (enum elsewhere_where k = 0; k < ELSEWHERES; k++) {

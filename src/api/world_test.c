@@ -611,6 +611,9 @@ static void configure_patients(struct world *w, const char *prefix, size_t n, co
     text_printf(&all, "%s[1-%zu]", prefix, n);
     add_class(&r, class, all.s);
     classes_finish(&r.classes);
+    r.tenants = mem_alloc(sizeof *r.tenants);
+    r.tenants[r.n_tenants++] = (struct tenant){mem_dup("physics"), 2, QUOTA_NONE};
+    r.sensitive_pool = 8;
     cluster_configure(w->cluster, &r, NULL);
 }
 

@@ -33,6 +33,11 @@ struct mono mono_now(void)
     return (struct mono){read_clock(CLOCK_MONOTONIC)};
 }
 
+struct mono mono_boot(void)
+{
+    return (struct mono){read_clock(CLOCK_BOOTTIME)};
+}
+
 struct wall wall_now(void)
 {
     return (struct wall){read_clock(CLOCK_REALTIME)};

@@ -25,6 +25,9 @@ struct span {
 };
 
 struct mono mono_now(void); /* CLOCK_MONOTONIC */
+/* The same on a clock that also counts while the machine sleeps (CLOCK_BOOTTIME). Not comparable with the
+ * other one. For a lease, which ends for others while the machine sleeps. */
+struct mono mono_boot(void);
 struct wall wall_now(void);
 
 static inline struct span span_ms(int64_t ms)

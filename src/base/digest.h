@@ -13,8 +13,18 @@
 /* The SHA-256 of bytes. */
 void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static 32]);
 
+/* The same of several pieces, one after the other. */
+struct digest_piece {
+    const void *bytes;
+    size_t len;
+};
+void digest_sha256_pieces(const struct digest_piece *pieces, size_t n, unsigned char out[static 32]);
+
 /* The same as lower-case hex. Returns out. */
 char *digest_sha256(const void *bytes, size_t len, char out[static 65]);
+
+/* The same of all that a file has from its present place on, and how much that is. -errno. */
+int digest_sha256_file(int fd, uint64_t *bytes, char out[static 65]);
 
 /* Adds bytes to a 64-bit FNV-1a sum and returns the new sum. Begin with DIGEST_FNV_START. */
 #define DIGEST_FNV_START UINT64_C(0xcbf29ce484222325)

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <string.h>
@@ -33,6 +34,22 @@ int private_check(const char *path, enum private_access access, struct err *e)
     if (stat(path, &st))
         return err_set(e, -errno, "%s: %s", path, strerror(errno));
     return mode_check(path, &st, access, e);
+}
+
+int private_open(const char *path, struct err *e)
+{
+    assert(path);
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe with this name does not hold us up */
+    if (fd < 0)
+        return err_set(e, -errno, "%s: %s", path, strerror(errno));
+    int rc = fstat(fd, &st)         ? err_set(e, -errno, "%s: %s", path, strerror(errno))
+             : !S_ISREG(st.st_mode) ? err_set(e, -EINVAL, "%s is not a file", path)
+                                    : mode_check(path, &st, PRIVATE_TO_READ, e);
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
 }
 
 /* A killed process may leave NAME.new of a file that it was writing. */

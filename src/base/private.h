@@ -20,6 +20,11 @@ enum private_access {
  * when it cannot be looked at. */
 int private_check(const char *path, enum private_access access, struct err *e);
 
+/* Opens a file with a secret for reading, if nobody else may read or write it. The descriptor itself is
+ * judged, so that no other file can come in between. Returns the descriptor, which the caller closes; -EACCES
+ * as private_check, -EINVAL for what is not a file, -errno when it cannot be opened. */
+int private_open(const char *path, struct err *e);
+
 /* Like private_check, for a directory and the files directly in it. Nobody else may write the directory, or
  * read or write a file. Exceptions: others may read files whose name, without a final ".new", matches one of
  * the fnmatch(3) patterns in the NULL-terminated list `readable`. Sockets and other special files are

@@ -146,6 +146,26 @@ static void what_is_not_there_is_said(void **state)
     assert_int_equal(private_check_dir(p->key, READABLE, NULL), 0);
 }
 
+/* The open file is judged, and only a file. */
+static void a_secret_is_opened_when_it_is_private(void **state)
+{
+    struct place *p = *state;
+    struct err e = {0};
+    int fd = private_open(p->key, NULL);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(chmod(p->key, 0640), 0);
+    assert_int_equal(private_open(p->key, &e), -EACCES);
+    assert_non_null(strstr(e.msg, "chmod go-rwx"));
+    assert_int_equal(chmod(p->key, 0602), 0);
+    assert_int_equal(private_open(p->key, NULL), -EACCES);
+    assert_int_equal(private_open(p->dir, NULL), -EINVAL);
+    unlink(p->key);
+    assert_int_equal(private_open(p->key, NULL), -ENOENT);
+    assert_int_equal(mkfifo(p->key, 0600), 0);
+    assert_int_equal(private_open(p->key, NULL), -EINVAL); /* and it does not wait for a writer */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +175,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_others_may_read_they_may_not_write, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_belongs_to_somebody_else_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_there_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_secret_is_opened_when_it_is_private, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

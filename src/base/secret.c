@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,11 +13,12 @@
 
 static ssize_t file_read(const char *path, char *bytes, size_t size, struct err *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? -1 : read(fd, bytes, size);
+    int fd = private_open(path, e);
+    if (fd < 0)
+        return fd;
+    ssize_t n = read(fd, bytes, size);
     int error = errno;
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     return n < 0 ? err_set(e, -error, "%s: %s", path, strerror(error)) : n;
 }
 
@@ -26,8 +26,7 @@ int secret_read(const char *path, struct text *out, struct err *e)
 {
     assert(path && out);
     char bytes[SECRET_BYTES_MAX + 1];
-    int rc = private_check(path, PRIVATE_TO_READ, e);
-    ssize_t n = rc < 0 ? rc : file_read(path, bytes, sizeof bytes, e);
+    ssize_t n = file_read(path, bytes, sizeof bytes, e);
     if (n < 0)
         return (int)n;
     size_t len = 0;

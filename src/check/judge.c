@@ -21,33 +21,6 @@ bool word_u64(const struct words *w, size_t i, uint64_t *out)
     return i < w->n && text_parse_u64(w->w[i], 0, UINT64_MAX, out, NULL) == 0;
 }
 
-bool fact_find(const char *facts, const char *key, struct fact_line *out)
-{
-    for (const char *at = facts; fact_next(&at, out);)
-        if (strcmp(out->key, key) == 0)
-            return true;
-    return false;
-}
-
-bool fact_u64(const char *facts, const char *key, uint64_t *out)
-{
-    struct fact_line line;
-    return fact_find(facts, key, &line) && text_parse_u64(line.value, 0, UINT64_MAX, out, NULL) == 0;
-}
-
-bool fact_i64(const char *facts, const char *key, int64_t *out)
-{
-    struct fact_line line;
-    uint64_t n;
-    if (!fact_find(facts, key, &line))
-        return false;
-    bool negative = line.value[0] == '-';
-    if (text_parse_u64(line.value + negative, 0, INT64_MAX, &n, NULL) < 0)
-        return false;
-    *out = negative ? -(int64_t)n : (int64_t)n;
-    return true;
-}
-
 bool facts_idle(const char *facts, struct verdict *v)
 {
     uint64_t n;

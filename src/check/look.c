@@ -4,12 +4,7 @@
 #include "check/part.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define CODE_READ(symbol)               \
     {                                   \
@@ -33,47 +28,6 @@ static const struct probe_code codes[PROBES] = {
 const struct probe_code *probe_code(enum probe p)
 {
     return &codes[p];
-}
-
-/* --- facts ---------------------------------------------------------------------------------- */
-
-void fact_add(struct text *out, const char *key, const char *fmt, ...)
-{
-    char value[sizeof((struct fact_line *)NULL)->value];
-    va_list args;
-    assert(*key && !strpbrk(key, " \n") && "a fact's key is one word");
-    va_start(args, fmt);
-    vsnprintf(value, sizeof value, fmt, args);
-    va_end(args);
-    for (char *p = value; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
-    text_add(out, key);
-    text_add_char(out, ' ');
-    text_add(out, value);
-    text_add_char(out, '\n');
-}
-
-static void look_copy(char *to, size_t size, const char *from, size_t len)
-{
-    if (len > size - 1)
-        len = size - 1;
-    memcpy(to, from, len);
-    to[len] = '\0';
-}
-
-bool fact_next(const char **at, struct fact_line *out)
-{
-    while (**at == '\n')
-        (*at)++;
-    if (!**at)
-        return false;
-    const char *line = *at;
-    size_t len = strcspn(line, "\n"), key = strcspn(line, " \n");
-    look_copy(out->key, sizeof out->key, line, key);
-    look_copy(out->value, sizeof out->value, line + key + (key < len), len - key - (key < len));
-    *at = line + len;
-    return true;
 }
 
 /* --- looks ---------------------------------------------------------------------------------- */

@@ -172,7 +172,7 @@ void gather_ZOMBIES(const struct look *l, struct text *out)
     if (all && all->zombies > 0)
         fact_add(out, "first", "%" PRIu64 " %s, child of %" PRIu64, all->zombie.pid, all->zombie.name,
                  all->zombie.ppid);
-    look_shared_fini(&alone);
+    processes_free(alone.processes);
 }
 
 void judge_ZOMBIES(struct look *l, const char *facts, struct verdict *v)
@@ -204,7 +204,7 @@ void gather_DSTATE(const struct look *l, struct text *out)
         text_add(out, all->stuck.s);
     if (all)
         fact_add(out, "processes", "%" PRIu64, all->n);
-    look_shared_fini(&alone);
+    processes_free(alone.processes);
 }
 
 /* The disk whose journal this kernel thread writes: "jbd2/sda1-8", "xfsaild/nvme0n1p2"; 15 characters at
@@ -277,7 +277,7 @@ void gather_KSWAPD(const struct look *l, struct text *out)
         text_add(out, all->reclaim.s);
     else if (all)
         fact_add(out, "unsupported", "no kswapd is seen here");
-    look_shared_fini(&alone);
+    processes_free(alone.processes);
 }
 
 /* Freeing memory is its work at times; a thread that does nothing else does not free enough. */

@@ -292,7 +292,8 @@ struct fettle *call_controller(struct call *c, struct err *e)
     struct fettle_options o = {.controller = call_either(client.controller, c->value[OPTION_CONTROLLER]),
                                .cert = call_either(c->value[OPTION_CERT], client.cert),
                                .key = call_either(c->value[OPTION_KEY], client.key),
-                               .ca = call_either(c->value[OPTION_CA], client.ca)};
+                               .ca = call_either(c->value[OPTION_CA], client.ca),
+                               .token = call_either(c->value[OPTION_TOKEN], client.token)};
     const char *timeout = call_either(c->value[OPTION_TIMEOUT], client.timeout);
     if (r == 0 && timeout)
         r = parse_timeout(timeout, &o.timeout_ms, e);

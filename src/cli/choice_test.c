@@ -114,6 +114,7 @@ static void test_forms_of_output_exclude_each_other(void **state)
     static const struct run_wrong cases[] = {
         {"node list --json --fold", "--json, --csv and --fold exclude each other"},
         {"node list --csv --fold", "--json, --csv and --fold exclude each other"},
+        {"node undrain n1 -o wide", "\"fettle node undrain\" lists no records: -o json, or -o yaml"},
         {"node list --limit 4294967296", "--limit: \"4294967296\" is not a number from 1 to 4294967295"},
         {"incident list --since 25:00",
          "--since: \"25:00\" is no time: 2h (ago), 14:30 (today), 2026-11-23 or \"2026-11-23 14:30\""},
@@ -123,6 +124,46 @@ static void test_forms_of_output_exclude_each_other(void **state)
     run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
 }
 
+static const char placed[] = "{\"nodes\":[{\"Name\":\"n1\",\"State\":\"DOWN\",\"SchedulerState\":\"\"}]}";
+
+/* Where there is no scheduler, its column would be empty. Who names the field, or has a program read, gets
+ * it. */
+static void test_a_table_leaves_out_the_schedulers_empty_column(void **state)
+{
+    static const struct {
+        const char *line;
+        bool shown;
+    } cases[] = {{"node list", false},
+                 {"node list --fold", false},
+                 {"node list -o name,schedulerstate", true},
+                 {"node list --csv", true}};
+    char sent[4096];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct run r = run_with(cases[i].line, 200, placed, sent);
+        if (r.status != 0 ||
+            (strstr(r.out, "SCHEDSTATE") || strstr(r.out, "SchedulerState")) != cases[i].shown)
+            fail_msg("%s: %d %s\n%s", cases[i].line, r.status, r.error, r.out);
+    }
+}
+
+static void test_watch_ends_when_it_is_refused(void **state)
+{
+    CLEANUP_FREE char *refused =
+        stub_json(403, "{\"error\":{\"code\":\"forbidden\",\"message\":\"not for ann\"}}");
+    struct stub_answer answers[] = {
+        {.bytes = "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n", .after = STUB_CLOSE},
+        {.bytes = refused, .after = STUB_CLOSE}};
+    struct stub *stub = stub_start(answers, 2);
+    struct run r = run("watch -o name,state", stub_path(stub));
+    stub_join(stub);
+    assert_int_equal(stub_requests(stub), 2);
+    assert_non_null(strstr(stub_request(stub, 0), "GET /v1/events "));
+    assert_non_null(strstr(stub_request(stub, 1), "GET /v1/nodes?fields=Name%2CState "));
+    stub_stop(stub);
+    assert_int_not_equal(r.status, 0);
+    assert_string_equal(r.error, "not for ann");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +171,8 @@ int main(void)
         cmocka_unit_test(nothing_is_changed_when_no_node_passes),
         cmocka_unit_test(times_are_said_as_people_do),
         cmocka_unit_test(test_a_list_with_a_node_without_a_name_changes_nothing),
+        cmocka_unit_test(test_a_table_leaves_out_the_schedulers_empty_column),
+        cmocka_unit_test(test_watch_ends_when_it_is_refused),
         cmocka_unit_test(test_forms_of_output_exclude_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

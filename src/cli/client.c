@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"Name", "Controller", "Cert", "Key", "CA", "Timeout", "Default"};
-enum key { KEY_NAME, KEY_CONTROLLER, KEY_CERT, KEY_KEY, KEY_CA, KEY_TIMEOUT, KEY_DEFAULT, KEYS };
+static const char *const keys[] = {"Name", "Controller", "Cert", "Key", "CA", "Token", "Timeout", "Default"};
+enum key { KEY_NAME, KEY_CONTROLLER, KEY_CERT, KEY_KEY, KEY_CA, KEY_TOKEN, KEY_TIMEOUT, KEY_DEFAULT, KEYS };
 
 void client_fini(struct client *c)
 {
@@ -16,6 +16,7 @@ void client_fini(struct client *c)
     free(c->cert);
     free(c->key);
     free(c->ca);
+    free(c->token);
     free(c->timeout);
     *c = (struct client){0};
 }
@@ -29,7 +30,7 @@ static int check_value(enum key k, const char *value, struct err *e)
 {
     struct span s;
     bool yes;
-    if ((k == KEY_CERT || k == KEY_KEY || k == KEY_CA) && value[0] != '/')
+    if ((k == KEY_CERT || k == KEY_KEY || k == KEY_CA || k == KEY_TOKEN) && value[0] != '/')
         return err_set(e, -EINVAL, "%s = \"%s\" is no absolute path", keys[k], value);
     if (k == KEY_NAME && !client_is_name(value))
         return err_set(e, -EINVAL, "\"%s\" cannot be a name: it is empty, or has \"/\" or \":\" in it",
@@ -80,6 +81,7 @@ static int take_line(const struct conf *file, const struct conf_line *line,
                            .cert = mem_dup(values[KEY_CERT]),
                            .key = mem_dup(values[KEY_KEY]),
                            .ca = mem_dup(values[KEY_CA]),
+                           .token = mem_dup(values[KEY_TOKEN]),
                            .timeout = mem_dup(values[KEY_TIMEOUT])};
     return 0;
 }

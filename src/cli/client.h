@@ -6,12 +6,12 @@
 
 /*
  * client.conf: controllers by name, so that `fettle -C prod status` reaches one over HTTPS with the right
- * certificate. A record for each: Name, Controller, and Cert, Key, CA, Timeout, Default as needed.
+ * certificate. A record for each: Name, Controller, and Cert, Key, CA, Token, Timeout, Default as needed.
  */
 
 /* The settings of one controller; NULL when the file does not have one. */
 struct client {
-    char *controller, *cert, *key, *ca, *timeout;
+    char *controller, *cert, *key, *ca, *token, *timeout;
 };
 void client_fini(struct client *c);
 

@@ -38,8 +38,8 @@ const struct command commands[] = {
 };
 const size_t commands_n = sizeof commands / sizeof commands[0];
 
-static const uint64_t COMMAND_OPTIONS = OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TIMEOUT) |
-                                        OF(QUIET) | OF(COLOR) | OF(VERSION) | OF(HELP);
+static const uint64_t COMMAND_OPTIONS = OF(CONTROLLER) | OF(CERT) | OF(KEY) | OF(CA) | OF(TOKEN) |
+                                        OF(TIMEOUT) | OF(QUIET) | OF(COLOR) | OF(VERSION) | OF(HELP);
 
 enum subject command_subject(const struct command *k, size_t i)
 {

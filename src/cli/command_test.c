@@ -42,6 +42,21 @@ static void help_is_of_the_command(void **state)
     assert_string_equal(run("--version", NULL).out, "fettle " FETTLE_VERSION "\n");
 }
 
+static void whoami_is_for_people(void **state)
+{
+    run_expect("whoami",
+               "{\"kind\":\"token\",\"name\":\"Ann Lee\",\"login\":null,\"subject\":\"77\",\"person\":true,"
+               "\"actor\":\"Ann Lee (token 77)\",\"until\":null,\"roles\":[\"viewer\",\"scheduler\"],"
+               "\"routes\":[\"GET /v1/nodes\",\"GET /v1/place\"]}",
+               "GET /v1/whoami ",
+               "You are      Ann Lee (token 77)\nKnown by     token\nSubject      77\n"
+               "Person       yes, by the token\nRoles        viewer, scheduler\n"
+               "May call     GET /v1/nodes\n             GET /v1/place\n");
+    run_expect("whoami", "{\"kind\":\"local\",\"actor\":\"ann\",\"person\":false,\"roles\":[],\"routes\":[]}",
+               "GET /v1/whoami ",
+               "You are      ann\nKnown by     local\nPerson       not proven\nRoles        none\n");
+}
+
 static void status_and_partitions_are_for_people(void **state)
 {
     char sent[4096];
@@ -247,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(help_is_of_the_command),
+        cmocka_unit_test(whoami_is_for_people),
         cmocka_unit_test(status_and_partitions_are_for_people),
         cmocka_unit_test(reload_prints_what_changed),
         cmocka_unit_test(the_tool_alone_greets),

@@ -65,6 +65,11 @@ static int ask_names(struct fettle *f, struct fettle_answer **out, struct fettle
     return fettle_node_list(f, NULL, "Name,State", out, e);
 }
 
+static int ask_owners(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return fettle_owner_list(f, NULL, out, e);
+}
+
 /* Offers the claims on the nodes named before. */
 static void offer_claims(const struct completion *c)
 {
@@ -133,6 +138,7 @@ static void offer_subject(struct completion *c, enum subject subject)
     case SUBJECT_REMEDY: offer_members(c, fettle_remedy_list, "remedies", "remedy", "because"); break;
     case SUBJECT_TOKEN: offer_members(c, fettle_token_list, "tokens", "id", "nodes"); break;
     case SUBJECT_CLASS: offer_members(c, fettle_class_list, "classes", "name", "nodes"); break;
+    case SUBJECT_OWNER: offer_members(c, ask_owners, "owners", "owner", "nodes"); break;
     case SUBJECT_CLAIM: offer_claims(c); break;
     case SUBJECT_FIELD: offer_fields(c, ""); break;
     case SUBJECT_FILTER: offer_fields(c, "="); break;

@@ -107,6 +107,65 @@ static void write_longest(struct text *out, const struct fettle_value *turns)
     write_line(out, "Longest turn", t.s);
 }
 
+static bool is_true(const struct fettle_value *o, const char *key)
+{
+    return strcmp(member_text(o, key), "true") == 0;
+}
+
+/* Etcd's own health, and what a person does about it. */
+static void write_etcd(struct text *out, const struct fettle_value *etcd)
+{
+    if (!etcd)
+        return;
+    if (!is_true(etcd, "majority"))
+        write_line(out, "ETCD",
+                   "it has no majority: start its members that are down; until then nothing can change");
+    if (is_true(etcd, "no_space"))
+        write_line(
+            out, "ETCD",
+            "its space alarm is on: defragment its members (etcdctl defrag), then etcdctl alarm disarm");
+    if (is_true(etcd, "corrupt"))
+        write_line(out, "ETCD", "it reports a damaged member: replace that member");
+    const struct fettle_value *endpoints = fettle_value_find(etcd, "endpoints");
+    for (const struct fettle_value *i = fettle_value_first(endpoints); i; i = fettle_value_next(i)) {
+        CLEANUP_TEXT struct text t = {0};
+        if (is_true(i, "answers"))
+            text_printf(&t, "%s, version %s, leader %s, %s of %s bytes in use", member_text(i, "url"),
+                        member_text(i, "version"),
+                        *member_text(i, "leader") ? member_text(i, "leader") : "unknown",
+                        member_text(i, "bytes_used"), member_text(i, "bytes"));
+        else
+            text_printf(&t, "%s DOES NOT ANSWER: %s", member_text(i, "url"), member_text(i, "message"));
+        write_line(out, "etcd", t.s);
+    }
+}
+
+/* "c1 (https://c1:6121), revision 17, as of 300 ms ago"; and a line for each controller and member of etcd.
+ */
+static void write_quorum(struct text *out, const struct fettle_value *quorum)
+{
+    CLEANUP_TEXT struct text leader = {0};
+    int64_t age_ms;
+    if (!quorum)
+        return;
+    text_add(&leader, *member_text(quorum, "leader") ? member_text(quorum, "leader") : "nobody");
+    if (*member_text(quorum, "address"))
+        text_printf(&leader, " (https://%s)", member_text(quorum, "address"));
+    if (fettle_get_number(quorum, "age_ms", &age_ms) == 0)
+        text_printf(&leader, ", this controller knew all commits %lld ms ago", (long long)age_ms);
+    write_line(out, "Leader", leader.s);
+    if (*member_text(quorum, "message"))
+        write_line(out, "NOT CURRENT", member_text(quorum, "message"));
+    const struct fettle_value *members = fettle_value_find(quorum, "members");
+    for (const struct fettle_value *i = fettle_value_first(members); i; i = fettle_value_next(i)) {
+        CLEANUP_TEXT struct text t = {0};
+        text_printf(&t, "%s at %s, revision %s, heard %s ms ago", member_text(i, "name"),
+                    member_text(i, "address"), member_text(i, "revision"), member_text(i, "age_ms"));
+        write_line(out, "Member", t.s);
+    }
+    write_etcd(out, fettle_value_find(quorum, "etcd"));
+}
+
 /* "cluster 2 of 5, class gpu 1 of 1": nodes that are out by Fettle's own decision, and the limit. */
 static void write_budgets(struct text *out, const struct fettle_value *budgets)
 {
@@ -170,6 +229,26 @@ static void write_configuration(struct text *out, const char *name, const struct
     write_line(out, name, said.s);
 }
 
+/* The last backup; and that the state itself came from one. */
+static void write_backup(struct text *out, const struct fettle_value *s)
+{
+    const struct fettle_value *backup = fettle_value_find(s, "backup");
+    const struct fettle_value *last = fettle_value_find(backup, "last");
+    const struct fettle_value *restored = fettle_value_find(s, "restored");
+    CLEANUP_TEXT struct text t = {0}, from = {0};
+    char age[32];
+    if (last)
+        text_printf(&t, "%s ago, revision %s: %s", report_age(member_text(last, "at"), age),
+                    member_text(last, "revision"), member_text(last, "name"));
+    else if (*member_text(backup, "directory"))
+        text_add(&t, "none yet");
+    write_line(out, "Backup", t.s);
+    if (restored)
+        text_printf(&from, "%s, from a backup of %s at revision %s", member_text(restored, "at"),
+                    member_text(restored, "made"), member_text(restored, "revision"));
+    write_line(out, "Restored", from.s);
+}
+
 static void write_status(struct text *out, const struct fettle_value *s)
 {
     CLEANUP_TEXT struct text counts = {0};
@@ -180,6 +259,7 @@ static void write_status(struct text *out, const struct fettle_value *s)
     write_line(out, "Cluster", fettle_get_text(s, "cluster"));
     write_line(out, "Controller", fettle_get_text(s, "controller"));
     write_line(out, "Role", fettle_get_text(s, "role"));
+    write_quorum(out, fettle_value_find(s, "quorum"));
     write_line(out, "Version", fettle_get_text(s, "version"));
     if (fettle_get_number(s, "uptime_s", &seconds) == 0 && seconds >= 0 && seconds < INT64_C(9000000000))
         write_line(out, "Up for", span_human(span_s(seconds), span));
@@ -199,6 +279,7 @@ static void write_status(struct text *out, const struct fettle_value *s)
     const struct fettle_value *conform = fettle_value_find(s, "conform");
     write_line(out, "Cohorts", fettle_get_text(conform, "cohorts"));
     write_line(out, "Drifted", fettle_get_text(conform, "drifted"));
+    write_backup(out, s);
     const struct fettle_value *parts = fettle_value_find(s, "counterparts");
     for (const struct fettle_value *i = fettle_value_first(parts); i; i = fettle_value_next(i))
         write_counterpart(out, i);
@@ -219,6 +300,47 @@ int status_show(struct call *c, struct err *e)
         report_json(c, fettle_answer_value(answer));
     else
         write_status(&c->out, fettle_answer_value(answer));
+    fettle_answer_free(answer);
+    return 0;
+}
+
+/* ---- who the caller is ---- */
+
+/* The values of an array in one line. */
+static void write_list(struct text *out, const char *name, const struct fettle_value *list)
+{
+    CLEANUP_TEXT struct text t = {0};
+    for (const struct fettle_value *i = fettle_value_first(list); i; i = fettle_value_next(i)) {
+        const char *s = fettle_value_text(i);
+        text_printf(&t, "%s%s", t.len ? ", " : "", s ? s : "?");
+    }
+    write_line(out, name, t.len ? t.s : "none");
+}
+
+static void write_whoami(struct text *out, const struct fettle_value *who)
+{
+    write_line(out, "You are", fettle_get_text(who, "actor"));
+    write_line(out, "Known by", fettle_get_text(who, "kind"));
+    write_line(out, "Subject", fettle_get_text(who, "subject"));
+    write_line(out, "Person", fettle_get_true(who, "person") ? "yes, by the token" : "not proven");
+    write_line(out, "Until", fettle_get_text(who, "until"));
+    write_list(out, "Roles", fettle_value_find(who, "roles"));
+    const struct fettle_value *routes = fettle_value_find(who, "routes");
+    const char *name = "May call";
+    for (const struct fettle_value *i = fettle_value_first(routes); i; i = fettle_value_next(i), name = "")
+        write_line(out, name, fettle_value_text(i));
+}
+
+int whoami_show(struct call *c, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    int r = call_answer(c, fettle_whoami, &answer, e);
+    if (r < 0)
+        return r;
+    if (call_has(c, OPTION_JSON))
+        report_json(c, fettle_answer_value(answer));
+    else
+        write_whoami(&c->out, fettle_answer_value(answer));
     fettle_answer_free(answer);
     return 0;
 }

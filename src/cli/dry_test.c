@@ -22,6 +22,7 @@ static const char *const lines[][3] = {
     {"node set", "lx1 CPUs=4", "/v1/nodes/set"},
     {"node forget", "lx1", "/v1/nodes/forget"},
     {"reload", "", "/v1/reload"},
+    {"backup create", "", "/v1/backups"},
     {"token create", "--nodes lx1", "/v1/tokens"},
     {"token end", "0123456789abcdef --reason leaked", "/v1/tokens/end"},
     {"cert create", "ann --role reader", "/v1/certificates"},
@@ -45,6 +46,9 @@ static const char *const lines[][3] = {
     {"override end", "lx1 --reason x", "/v1/overrides/end"},
     {"brake stop", "--reason x", "/v1/brakes/set"},
     {"brake release", "--reason x", "/v1/brakes/set"},
+    {"owner claim", "lx1 --owner physics", "/v1/owners/claim"},
+    {"owner release", "--owner physics", "/v1/owners/release"},
+    {"owner transfer", "lx1 --owner physics --new-owner bio", "/v1/owners/transfer"},
     {"power", "off lx1 --reason x", "/v1/power"},
 };
 enum { LINES = sizeof lines / sizeof lines[0] };

@@ -46,13 +46,21 @@
     "\"began\":\"T\","                                                                                     \
     "\"since\":\"2026-11-20T00:00:00Z\",\"attempts\":[{\"at\":\"U\",\"remedy\":\"reset\",\"fault\":\"f\"," \
     "\"done\":"                                                                                            \
-    "true,\"verdict\":\"failed\"}],\"notes\":[{\"at\":\"T\",\"by\":\"a\",\"text\":\"t\"}]}"
+    "true,\"verdict\":\"failed\"}],\"notes\":[{\"at\":\"T\",\"by\":\"a\",\"text\":\"t\"}],\"moves\":[{"    \
+    "\"event\":\"e\",\"by\":\"person\",\"when\":\"w\",\"guard\":\"g\","                                    \
+    "\"to\":\"none\"}]}"
 #define OPEN                                                                                              \
     "[{\"node\":\"n1\",\"severity\":\"fatal\",\"group\":\"gpu "                                           \
     "0\",\"since\":\"2026-11-20T00:00:00Z\",\"closed\":"                                                  \
     "\"2026-11-21T00:00:00Z\",\"findings\":[{\"check\":\"c\",\"code\":\"x\",\"text\":\"t\"}],\"jobs\":[{" \
     "\"job\":"                                                                                            \
     "\"1\",\"user\":\"u\"}]}]"
+
+#define OWNERS                                                                                            \
+    "{\"owners\":[{\"owner\":\"t:1\",\"tenant\":\"t\",\"allocation\":\"1\",\"count\":1,\"since\":\"s\","  \
+    "\"by\":\"b\","                                                                                       \
+    "\"reason\":\"r\",\"nodes\":\"n1\"}],\"tenants\":[{\"tenant\":\"t\",\"nodes\":1,\"nodes_max\":\"2\"," \
+    "\"allocations\":1,\"allocations_max\":null}],\"sensitive\":{\"nodes\":0,\"nodes_max\":1}}"
 
 /* Each command that reads an answer, and a good one. Where there are two answers, both are this. */
 static const char *const calls[][2] = {
@@ -75,6 +83,10 @@ static const char *const calls[][2] = {
     {"node forget n1", CHANGED},
     {"partition list",
      "{\"partitions\":[{\"Partition\":1,\"Name\":\"d\",\"Default\":true,\"States\":{\"IDLE\":1}}]}"},
+    {"whoami",
+     "{\"kind\":\"token\",\"name\":\"Ann Lee\",\"login\":null,\"subject\":\"77\",\"person\":true,"
+     "\"actor\":\"Ann Lee (token 77)\",\"until\":\"2026-11-20T20:41:57.123Z\",\"roles\":[\"viewer\"],"
+     "\"routes\":[\"GET /v1/nodes\"]}"},
     {"status",
      "{\"version\":\"0.1\",\"mode\":\"act\",\"brakes\":[{\"name\":\"stop\",\"why\":\"w\"}],\"budgets\":["
      "{\"scope\":\"s\",\"out\":2,\"limit\":5}],\"elsewhere\":[{\"where\":\"s\",\"held\":2}],\"uptime_s\":"
@@ -82,6 +94,10 @@ static const char *const calls[][2] = {
      "\"name\":\"Slurm\",\"state\":\"trouble\",\"waiting\":2}],\"warnings\":[\"w\"],\"store\":{\"state\":"
      "\"ok\"},\"configuration\":{\"revision\":3,\"hash\":\"ab\",\"by\":\"r\"},\"turns\":{\"longest\":[{"
      "\"us\":7390,\"cpu_us\":6900,\"did\":[{\"what\":\"w\",\"times\":2,\"us\":1}]}]}}"},
+    {"audit list", "{\"entries\":[{\"at\":\"T\",\"what\":\"w\",\"revision\":3,\"n\":1}],\"revision\":9}"},
+    {"audit show",
+     "{\"origin\":\"o\",\"key\":\"PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW\","
+     "\"size\":3,\"root\":\"r\",\"first\":0,\"archived\":0}"},
     {"journal --after 1 --limit 2",
      "{\"entries\":[{\"at\":\"T\",\"what\":\"w\",\"revision\":3}],\"gone\":\"g\"}"},
     {"journal", "{\"entries\":[{\"at\":\"T\",\"what\":\"w\",\"revision\":3}],\"revision\":9,\"gone\":\"g\"}"},
@@ -90,6 +106,9 @@ static const char *const calls[][2] = {
     {"token create --nodes n1", "{\"token\":\"t\",\"id\":\"i\",\"expires\":\"T\",\"command\":\"c\"}"},
     {"token list", "{\"tokens\":[{\"id\":\"i\",\"nodes\":\"n1\",\"count\":1}]}"},
     {"token end 0123 -r x", CHANGED},
+    {"backup list",
+     "{\"backups\":[{\"name\":\"b\",\"at\":\"2026-11-06T00:00:00Z\",\"revision\":1,\"bytes\":2,"
+     "\"path\":\"/b\"}]}"},
     {"cert list", "{\"certificates\":[{\"holder\":\"h\",\"serial\":\"1\"}]}"},
     {"cert revoke n1 -r x", CHANGED},
     {"conform groups",
@@ -132,6 +151,7 @@ static const char *const calls[][2] = {
     {"remedy explain n1",
      "{\"node\":\"n1\",\"open\":" OPEN ",\"chosen\":\"r\",\"why\":\"w\",\"candidates\":[{"
      "\"remedy\":\"r\",\"chance_ppm\":5,\"own\":1500,\"tried\":2}],\"repair\":" REPAIR "}"},
+    {"repair list", "{\"repairs\":[{\"node\":\"n1\",\"next\":[\"queue\"],\"repair\":" REPAIR "}]}"},
     {"repair show n1", "{\"repair\":" REPAIR "}"},
     {"repair show n1 -o all", "{\"repair\":" REPAIR "}"},
     {"repair move retire n1 -r x", CHANGED},
@@ -148,6 +168,12 @@ static const char *const calls[][2] = {
      "\"severity\":\"s\"}]}]}"},
     {"override set n1 -r x", CHANGED},
     {"override end n1 -r x", CHANGED},
+    {"owner list", OWNERS},
+    {"owner show t", OWNERS},
+    {"owner show @p", OWNERS},
+    {"owner claim n1", CHANGED},
+    {"owner release n1 --dry-run", WOULD},
+    {"owner transfer n1 --owner t --new-owner u", CHANGED},
     {"brake stop -r x", CHANGED},
     {"brake release -r x --dry-run", WOULD},
     {"brake list", "{\"switches\":[{\"name\":\"s\",\"on\":true}],\"budgets\":[{\"scope\":\"c\",\"out\":1}]}"},
@@ -247,8 +273,10 @@ static void every_command_says_that_an_answer_is_not_fettle_s(void **state)
 /* A command that is new is not forgotten here. */
 static void every_command_that_asks_is_here(void **state)
 {
-    static const char *const others[] = {"watch",      "events",  "cert create", "import slurm",
-                                         "import nhc", "version", "help",        "complete"};
+    static const char *const others[] = {"watch",         "events",        "cert create", "import slurm",
+                                         "import nhc",    "version",       "audit prove", "audit verify",
+                                         "audit export",  "help",          "complete",    "backup create",
+                                         "backup verify", "backup restore"};
     for (size_t k = 0; k < commands_n; k++) {
         const char *path = commands[k].path;
         size_t len = strlen(path);

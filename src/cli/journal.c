@@ -197,13 +197,14 @@ static void pages_list(struct call *c, const struct query *q, const struct view 
     rows_fini(&rows);
 }
 
-static int entries_list(struct call *c, struct fettle_journal_search s, uint64_t want, struct err *e)
+static int entries_list(struct call *c, enum record record, struct fettle_journal_search s, uint64_t want,
+                        struct err *e)
 {
     struct pages p = {.n = 0};
     struct query q;
     struct view view;
     uint64_t revision;
-    int r = choice_query(c, RECORD_ENTRY, &q, &view, e);
+    int r = choice_query(c, record, &q, &view, e);
     bool asks = r == 0 && view.form != FORM_HELP;
     struct fettle *f = asks ? call_controller(c, e) : NULL;
     if (f)
@@ -280,12 +281,38 @@ static int refuse_choices(const struct call *c, struct err *e)
     return 0;
 }
 
+/* What is searched for, and how many entries. *nodes is borrowed by it; the caller frees it. */
+static int search_read(const struct call *c, struct fettle_journal_search *s, uint64_t *want, char **nodes,
+                       struct err *e)
+{
+    *s = (struct fettle_journal_search){
+        .what = c->value[OPTION_WHAT], .by = c->value[OPTION_BY], .about = c->value[OPTION_ABOUT]};
+    *want = call_has(c, OPTION_SINCE) ? UINT64_MAX : TAIL;
+    int r = journal_number(c, OPTION_TAIL, 1, want, e);
+    if (r == 0)
+        r = choice_moment(c, OPTION_SINCE, &s->since, e);
+    if (r == 0)
+        r = choice_moment(c, OPTION_UNTIL, &s->until, e);
+    if (r == 0 && c->n_args)
+        r = choice_nodes(c->args, c->n_args, nodes, e);
+    s->nodes = *nodes;
+    return r;
+}
+
+int audit_list(struct call *c, struct err *e)
+{
+    CLEANUP_FREE char *nodes = NULL;
+    struct fettle_journal_search s;
+    uint64_t want;
+    int r = search_read(c, &s, &want, &nodes, e);
+    return r < 0 ? r : entries_list(c, RECORD_AUDITED, s, want, e);
+}
+
 int journal_list(struct call *c, struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
-    struct fettle_journal_search s = {
-        .what = c->value[OPTION_WHAT], .by = c->value[OPTION_BY], .about = c->value[OPTION_ABOUT]};
-    uint64_t after = 0, limit = UINT64_MAX, want = call_has(c, OPTION_SINCE) ? UINT64_MAX : TAIL;
+    struct fettle_journal_search s;
+    uint64_t after = 0, limit = UINT64_MAX, want;
     int r = refuse_mixture(c, e);
     if (r == 0)
         r = refuse_choices(c, e);
@@ -298,18 +325,11 @@ int journal_list(struct call *c, struct err *e)
     if (r == 0)
         r = journal_number(c, OPTION_LIMIT, 1, &limit, e);
     if (r == 0)
-        r = journal_number(c, OPTION_TAIL, 1, &want, e);
-    if (r == 0)
-        r = choice_moment(c, OPTION_SINCE, &s.since, e);
-    if (r == 0)
-        r = choice_moment(c, OPTION_UNTIL, &s.until, e);
-    if (r == 0 && c->n_args)
-        r = choice_nodes(c->args, c->n_args, &nodes, e);
+        r = search_read(c, &s, &want, &nodes, e);
     if (r < 0)
         return r;
-    s.nodes = nodes;
     if (is_listing(c))
-        return entries_list(c, s, want, e);
+        return entries_list(c, RECORD_ENTRY, s, want, e);
     bool on = call_has(c, OPTION_AFTER) || call_has(c, OPTION_LIMIT);
     return on ? read_on(c, after, limit, e) : entries_search(c, s, want, e);
 }

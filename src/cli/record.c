@@ -67,6 +67,11 @@ static void make_group_nodes(const struct element *i, struct text *out)
     text_add(out, list);
 }
 
+static void make_entry(const struct element *i, struct text *out)
+{
+    text_printf(out, "%s.%s", report_text(i->outer, "revision"), report_text(i->outer, "n"));
+}
+
 static void make_short(const struct element *i, struct text *out)
 {
     text_printf(out, "list_%.12s", report_text(i->outer, "fingerprint"));

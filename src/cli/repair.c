@@ -66,6 +66,19 @@ int remedy_explain(struct call *c, struct err *e)
 
 /* ---- repairs ---- */
 
+/* "remedy: the node is drained, and a remedy was chosen" */
+static void write_move(const struct fettle_value *m, struct text *out)
+{
+    CLEANUP_TEXT struct text line = {0};
+    bool persons = strcmp(report_text(m, "by"), "person") == 0,
+         back = strcmp(report_text(m, "to"), "none") == 0;
+    text_printf(&line, "%s: %s%s%s", back ? "in service" : report_text(m, "to"),
+                persons ? "a person commands " : "", report_text(m, "when"),
+                *report_text(m, "guard") ? ", and " : "");
+    text_add(&line, report_text(m, "guard"));
+    report_line(out, "May go to", line.s);
+}
+
 static void write_repair(struct call *c, const struct fettle_value *r)
 {
     struct text *out = &c->out;
@@ -101,6 +114,22 @@ static void write_repair(struct call *c, const struct fettle_value *r)
         text_printf(&line, "%s %s: %s", report_text(i, "at"), report_text(i, "by"), report_text(i, "text"));
         report_line(out, "Note", line.s);
     }
+    bool goes_on = strcmp(report_text(r, "step"), "none") != 0; /* else the moves would begin another one */
+    REPORT_EACH(i, goes_on ? fettle_value_find(r, "moves") : NULL)
+    {
+        write_move(i, out);
+    }
+}
+
+static int ask_repairs(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
+{
+    return call_answer(c, fettle_repair_list, answer, e);
+}
+
+int repair_list(struct call *c, struct err *e)
+{
+    static const struct listing repairs = {.record = RECORD_REPAIR, .ask = ask_repairs};
+    return listing_show(c, &repairs, NULL, e);
 }
 
 static int ask_health(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)

@@ -29,7 +29,7 @@ static void wrong_words_are_told_before_anybody_is_asked(void **state)
          "maintenance, restart, maintenance_over"},
         {"repair move retire n1", "why? \"fettle repair move\" needs --reason"},
         {"repair numbers 3", "HOURS: \"3\" is not a number from 4 to 48"},
-        {"repair", "\"repair\" needs one of: show, move, numbers"},
+        {"repair", "\"repair\" needs one of: list, show, move, numbers"},
         {"refuse n1", "why? \"fettle refuse\" needs --reason"},
         {"approve n1 --remdy x", "unknown option \"--remdy\"; the nearest known is \"--remedy\""},
         {"aprove n1", "unknown command \"aprove\"; the nearest known is \"approve\""},
@@ -71,6 +71,19 @@ static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
         "worn out\n");
 }
 
+static void repairs_are_listed_with_the_steps_to_which_they_may_go(void **state)
+{
+    char sent[4096];
+    struct run r = run_with("repair list", 200, "{\"repairs\":[]}", sent);
+    assert_non_null(strstr(sent, "GET /v1/repairs "));
+    r = run_with("repair list -o node,step,next,remedy,why", 200,
+                 "{\"repairs\":[{\"node\":\"n1\",\"next\":[\"none\",\"queue\"],\"repair\":{\"step\":\"tend\","
+                 "\"remedy\":\"fix\",\"why\":\"chosen\"}}]}",
+                 sent);
+    assert_string_equal(r.out,
+                        "NODE  STEP  NEXT        REMEDY  WHY\nn1    tend  none,queue  fix     chosen\n");
+}
+
 static void a_repair_is_told_with_what_was_tried_and_noted(void **state)
 {
     char sent[4096];
@@ -81,12 +94,23 @@ static void a_repair_is_told_with_what_was_tried_and_noted(void **state)
         "{\"repair\":{\"step\":\"queue\",\"what\":\"it waits for a person\",\"approval\":\"none\","
         "\"began\":null,\"attempts\":[{\"at\":\"T\",\"remedy\":\"reboot\",\"fault\":\"xid.79\",\"done\":"
         "true,\"text\":\"\",\"verdict\":\"failed\"}],\"notes\":[{\"at\":\"T\",\"by\":\"ann\",\"text\":"
-        "\"ordered\"}]}}",
+        "\"ordered\"}],\"moves\":[{\"event\":\"heard\",\"by\":\"fettle\",\"when\":\"it is heard\",\"guard\":"
+        "\"nobody has "
+        "it\",\"to\":\"provision\",\"then\":\"\"},{\"event\":\"retire\",\"by\":\"person\",\"when\":"
+        "\"retire\",\"guard\":\"\",\"to\":\"none\",\"then\":\"\"}]}}",
         sent);
     assert_string_equal(r.out, "Step            queue\n"
                                "What            it waits for a person\n"
                                "Tried           T reboot for xid.79: done; failed\n"
-                               "Note            T ann: ordered\n");
+                               "Note            T ann: ordered\n"
+                               "May go to       provision: it is heard, and nobody has it\n"
+                               "May go to       in service: a person commands retire\n");
+    r = run_with(
+        "repair show n1", 200,
+        "{\"repair\":{\"step\":\"none\",\"moves\":[{\"by\":\"fettle\",\"when\":\"a finding is fatal\","
+        "\"to\":\"isolate\"}]}}",
+        sent);
+    assert_string_equal(r.out, "Step            none\n");
     static const char two[] =
         "{\"repair\":{\"step\":\"queue\",\"attempts\":[{\"at\":\"T\",\"remedy\":\"reboot\",\"fault\":"
         "\"xid.79\",\"done\":true,\"text\":\"\",\"verdict\":\"failed\"},{\"at\":\"U\",\"remedy\":"
@@ -297,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
         cmocka_unit_test(the_queue_says_what_is_wanted_tried_and_suggested),
+        cmocka_unit_test(repairs_are_listed_with_the_steps_to_which_they_may_go),
         cmocka_unit_test(a_repair_is_told_with_what_was_tried_and_noted),
         cmocka_unit_test(what_was_refused_on_some_nodes_is_told),
         cmocka_unit_test(people_s_words_are_sent),

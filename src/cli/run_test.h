@@ -13,7 +13,7 @@
 /* One call, from its words (with blanks between; "_" stands for a blank in one) to its end. */
 struct run {
     int status;
-    char out[4096];
+    char out[8192];
     char error[ERR_MSG_BYTES_MAX];
 };
 

@@ -41,6 +41,7 @@ static void member_free(struct cluster *c, struct member_slot *s)
     free(s->m.name);
     free(s->m.edit);
     free(s->m.claims);
+    free(s->m.wiped);
     free(s);
 }
 
@@ -49,6 +50,13 @@ static void partitions_free(struct partition *p, size_t n)
     for (size_t i = 0; i < n; i++)
         free(p[i].name);
     free(p);
+}
+
+static void tenants_free(struct tenant *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(t[i].name);
+    free(t);
 }
 
 void cluster_destroy(struct cluster *c)
@@ -62,6 +70,7 @@ void cluster_destroy(struct cluster *c)
         member_free(c, s);
     }
     partitions_free(c->partitions, c->n_partitions);
+    tenants_free(c->tenants, c->n_tenants);
     listings_destroy(c->listings);
     class_index_destroy(c->index);
     classes_fini(&c->classes);
@@ -83,6 +92,7 @@ void roster_fini(struct roster *r)
     }
     free(r->nodes);
     partitions_free(r->partitions, r->n_partitions);
+    tenants_free(r->tenants, r->n_tenants);
     classes_fini(&r->classes);
     *r = (struct roster){0};
 }
@@ -205,6 +215,12 @@ void cluster_configure(struct cluster *c, struct roster *r, struct text *changes
     c->n_partitions = r->n_partitions;
     r->n_partitions = 0;
     c->partition_max = r->partition_max;
+    tenants_free(c->tenants, c->n_tenants);
+    c->tenants = STEAL(r->tenants);
+    c->n_tenants = r->n_tenants;
+    r->n_tenants = 0;
+    c->sensitive_pool = r->sensitive_pool;
+    c->wipes = r->wipes;
 
     for (size_t i = 0; i < r->n; i++)
         take_node(c, &r->nodes[i], &groups);

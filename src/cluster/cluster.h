@@ -6,8 +6,11 @@
 #include "base/text.h"
 #include "cluster/command/command.h"
 #include "cluster/decision/decision.h"
+#include "cluster/effect/told.h"
+#include "cluster/record/recorded.h"
 #include "cluster/state/certificate.h"
 #include "cluster/state/lookup.h"
+#include "cluster/state/owner.h"
 #include "cluster/state/revision.h"
 #include "cluster/state/roster.h"
 
@@ -49,6 +52,10 @@
  *   config/limits     how many nodes Fettle may take out: {"act","out","out_class","out_group",
  *                     "out_partition","surge","surge_s","remedies_a_week"}
  *   config/head       the configuration that decides, and config/text.HASH, its texts (state/revision.h)
+ *   owner/NAME        the nodes of a tenant, a vCluster, an allocation or a person: {"by","since","reason",
+ *                     "nodes"}
+ *   wiped/NAME        it was wiped since a person released it, and waits for an approval: {"at","remedy",
+ *                     "operation"}
  *   effect/KIND.NAME  the outbox: what drivers are to bring about
  */
 

@@ -28,6 +28,23 @@ static void class_parse(char *words, struct roster *r)
         fprintf(stderr, "%s\n", e.msg), abort();
 }
 
+static uint32_t number_parse(const char *text)
+{
+    uint64_t n;
+    assert(text_parse_u64(text, 0, UINT32_MAX, &n, NULL) == 0);
+    return (uint32_t)n;
+}
+
+/* "physics Nodes=64 Allocations=10" */
+static void tenant_parse(char *words, struct roster *r)
+{
+    struct tenant t = {mem_dup(strsep(&words, " ")), QUOTA_NONE, QUOTA_NONE};
+    for (char *word; words && (word = strsep(&words, " "));)
+        *(strncmp(word, "Nodes=", 6) == 0 ? &t.nodes : &t.allocations) = number_parse(strchr(word, '=') + 1);
+    r->tenants = mem_grow(r->tenants, (r->n_tenants + 1) * sizeof *r->tenants);
+    r->tenants[r->n_tenants++] = t;
+}
+
 static void roster_parse(const char *text, struct roster *r)
 {
     CLEANUP_FREE char *copy = mem_dup(text);
@@ -42,6 +59,18 @@ static void roster_parse(const char *text, struct roster *r)
             continue;
         if (strcmp(list, "class") == 0) {
             class_parse(fields, r);
+            continue;
+        }
+        if (strcmp(list, "tenant") == 0) {
+            tenant_parse(fields, r);
+            continue;
+        }
+        if (strcmp(list, "pool") == 0) {
+            r->sensitive_pool = number_parse(fields);
+            continue;
+        }
+        if (strcmp(list, "wipes") == 0) {
+            r->wipes = true;
             continue;
         }
         if (strcmp(list, "ochami") == 0) {

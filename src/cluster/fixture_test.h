@@ -50,7 +50,7 @@ int world_teardown(void **state);
 const char *quoted(const char *text);
 
 /* Takes what a configuration would: "lx[01-03] CPUs=2; lx04 Partition=1,3; class gpu Nodes=lx[01-02]
- * Reboot=yes; ochami". */
+ * Reboot=yes; tenant physics Nodes=4 Allocations=2; pool 3; ochami". */
 void world_configure(struct world *w, const char *roster, struct text *changes);
 /* What it would change. */
 void world_compare(const struct world *w, const char *roster, struct text *changes);

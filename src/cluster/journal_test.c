@@ -72,14 +72,16 @@ static void test_an_isolation(void **state)
 {
     struct world *w = *state;
     isolate(w);
-    check_fields("'claims':['1.5'],'incidents':['1.5.1'],'repairs':['1.5'],'from':'none','to':'isolate'");
+    check_fields("'claims':['1.5'],'incidents':['1.5.1'],'repairs':['1.5'],'from':'none','to':'isolate',"
+                 "'event':'fatal'");
 }
 
 static void test_a_remedy_with_what_it_is_expected_to_cost(void **state)
 {
     struct world *w = *state;
     remedy(w);
-    check_fields("'repairs':['1.5'],'from':'isolate','to':'remedy','remedy':'fix','cost':72000");
+    check_fields(
+        "'repairs':['1.5'],'from':'isolate','to':'remedy','event':'drained','remedy':'fix','cost':72000");
 }
 
 static void test_an_operation_and_what_it_came_to(void **state)
@@ -102,17 +104,19 @@ static void test_an_examination(void **state)
     struct world *w = *state;
     isolate(w);
     tell(w, COMMAND_REPAIR, MOVE("isolate", "examine", ""), "1.6");
-    check_fields("'repairs':['1.5'],'from':'isolate','to':'examine'");
+    check_fields("'repairs':['1.5'],'from':'isolate','to':'examine','event':'drained'");
     tell(w, COMMAND_OPERATE,
          "{'id':'1.5','step':'examine','run':'check:nccl','operation_of':'nccl','boot':'b1','deadline_s':3}",
          "1.7");
     check_fields("'repairs':['1.5'],'operations':['1.7']"); /* a check is no remedy */
     tell(w, COMMAND_REPAIR, MOVE("examine", "examine", ",'examined':'inconclusive','inconclusive':1"), "1.8");
-    check_fields("'repairs':['1.5'],'from':'examine','to':'examine','outcome':'inconclusive'");
+    check_fields(
+        "'repairs':['1.5'],'from':'examine','to':'examine','event':'inconclusive','outcome':'inconclusive'");
     tell(w, COMMAND_REPAIR, MOVE("examine", "provision", ",'examined':'pass','inconclusive':0"), "1.9");
-    check_fields("'repairs':['1.5'],'from':'examine','to':'provision','outcome':'pass'");
+    check_fields("'repairs':['1.5'],'from':'examine','to':'provision','event':'passed','outcome':'pass'");
     tell(w, COMMAND_REPAIR, MOVE("provision", "none", ""), "1.9");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','outcome':'back'");
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','event':'passed',"
+                 "'outcome':'back'");
 }
 
 static void test_a_new_node(void **state)
@@ -121,25 +125,46 @@ static void test_a_new_node(void **state)
     static const char *const begins = "{'id':null,'from':'none','to':'provision','why':'it came up'}";
     world_configure(w, "lx[01-08] CPUs=2", NULL);
     world_tell(w, COMMAND_REPAIR, "lx07", quoted(begins), "1.5");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'none','to':'provision'");
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'none','to':'provision','event':'booted'");
     world_tell(w, COMMAND_REPAIR, "lx07", quoted(MOVE("provision", "none", ",'boot':'b1'")), "1.6");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','outcome':'first'");
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','event':'passed',"
+                 "'outcome':'first'");
     world_tell(w, COMMAND_REPAIR, "lx08", quoted(begins), "1.5");
     world_tell(w, COMMAND_REPAIR, "lx08", quoted(MOVE("provision", "none", "")), "1.6");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','outcome':'unheard'");
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','event':'passed',"
+                 "'outcome':'unheard'");
+}
+
+/* The reason of the isolation is a field, and so is that of the moves that Fettle makes for a person. */
+static void test_events(void **state)
+{
+    struct world *w = *state;
+    tell(w, COMMAND_FINDINGS,
+         "{'boot':'b1'," OPENS ",'isolate':{'problem':'node_problem','why':'scratch','event':'lost'}}",
+         "1.5");
+    check_fields("'claims':['1.5'],'incidents':['1.5.1'],'repairs':['1.5'],'from':'none','to':'isolate',"
+                 "'event':'lost'");
+    tell(w, COMMAND_REPAIR, MOVE("isolate", "queue", ",'event':'deadline'"), "1.6");
+    check_fields("'repairs':['1.5'],'from':'isolate','to':'queue','event':'deadline'");
+    say(w, COMMAND_TRANSITION, "{'transition':'human_intervention','yields':true}");
+    check_fields("'repairs':['1.5'],'from':'queue','to':'provision','event':'yielded'");
+    say(w, COMMAND_TRANSITION, "{'transition':'quarantine'}");
+    say(w, COMMAND_TRANSITION, "{'transition':'human_intervention','yields':true}");
+    assert_int_equal(world_rc(), -EBUSY); /* a person set it aside meanwhile */
 }
 
 static void test_a_remedy_in_service(void **state)
 {
     struct world *w = *state;
     tell(w, COMMAND_REPAIR, "{'id':null,'from':'none','to':'tend','why':'x','remedy':'fix','cost':5}", "1.5");
-    check_fields("'repairs':['1.5'],'from':'none','to':'tend','remedy':'fix','cost':5");
+    check_fields("'repairs':['1.5'],'from':'none','to':'tend','event':'degraded','remedy':'fix','cost':5");
     tell(w, COMMAND_REPAIR, MOVE("tend", "none", ""), "1.6");
-    check_fields("'repairs':['1.5'],'from':'tend','to':'none'"); /* it was in service all the while */
+    check_fields("'repairs':['1.5'],'from':'tend','to':'none','event':'checked'"); /* never out */
     tell(w, COMMAND_REPAIR, "{'id':null,'from':'none','to':'tend','why':'x','remedy':'fix'}", "1.7");
     tell(w, COMMAND_FINDINGS, "{'boot':'b1'," OPENS ",'isolate':{'problem':'node_problem','why':'x'}}",
          "1.8");
-    check_fields("'claims':['1.8'],'incidents':['1.8.1'],'repairs':['1.8'],'from':'tend','to':'isolate'");
+    check_fields("'claims':['1.8'],'incidents':['1.8.1'],'repairs':['1.8'],'from':'tend','to':'isolate',"
+                 "'event':'fatal'");
 }
 
 static void test_what_people_do(void **state)
@@ -149,13 +174,16 @@ static void test_what_people_do(void **state)
     say(w, COMMAND_TICKET, "{'take':true}");
     check_fields("'repairs':['1.5']");
     say(w, COMMAND_TRANSITION, "{'transition':'human_intervention','answers':true}");
-    check_fields("'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision'");
+    check_fields(
+        "'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision','event':'repaired'");
     say(w, COMMAND_TRANSITION, "{'transition':'quarantine'}");
-    check_fields("'repairs':['1.5'],'from':'provision','to':'quarantine'");
+    check_fields("'repairs':['1.5'],'from':'provision','to':'quarantine','event':'quarantine'");
+    say(w, COMMAND_TRANSITION, "{'transition':'retire'}");
+    check_fields("'repairs':['1.5'],'from':'quarantine','to':'retired','event':'retire'");
     say(w, COMMAND_TRANSITION, "{'transition':'maintenance'}");
     check_fields("");
     world_say(w, COMMAND_TRANSITION, "ann", "lx02", quoted("{'transition':'manual_drain'}"), "because");
-    check_fields("'claims':['7.1'],'repairs':['7.1'],'from':'none','to':'isolate'");
+    check_fields("'claims':['7.1'],'repairs':['7.1'],'from':'none','to':'isolate','event':'manual_drain'");
 }
 
 static void test_an_answer_to_single_findings(void **state)
@@ -163,7 +191,8 @@ static void test_an_answer_to_single_findings(void **state)
     struct world *w = *state;
     queue(w);
     say(w, COMMAND_ANSWER, "{'findings':[{'fault':'scratch'}]}");
-    check_fields("'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision'");
+    check_fields(
+        "'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision','event':'repaired'");
 }
 
 static void test_a_remedy_that_needs_approval(void **state)
@@ -175,7 +204,7 @@ static void test_a_remedy_that_needs_approval(void **state)
     check_fields("'repairs':['1.5'],'remedy':'fix'");
     tell(w, COMMAND_REPAIR, MOVE("remedy", "remedy", ",'remedy':'fix','approval':true"), "1.6");
     say(w, COMMAND_REPAIR_REFUSE, "{}");
-    check_fields("'repairs':['1.5'],'from':'remedy','to':'queue','remedy':'fix'");
+    check_fields("'repairs':['1.5'],'from':'remedy','to':'queue','event':'refused','remedy':'fix'");
 }
 
 static void test_what_a_remedy_came_to(void **state)
@@ -213,9 +242,10 @@ static void test_another_machine(void **state)
     check_fields("");
     tell(w, COMMAND_FINDINGS, "{'boot':'b1'," OPENS "}", "1.4");
     tell(w, COMMAND_INSTANCE, INSTANCE("N01", "N02", "false"), "1.5");
-    check_fields("'claims':['1.5'],'incidents':['1.4.1'],'repairs':['1.5'],'from':'none','to':'provision'");
+    check_fields("'claims':['1.5'],'incidents':['1.4.1'],'repairs':['1.5'],'from':'none','to':'provision',"
+                 "'event':'machine'");
     tell(w, COMMAND_INSTANCE, INSTANCE("N02", "N03", "true"), "1.6");
-    check_fields("'repairs':['1.5'],'from':'provision','to':'examine'");
+    check_fields("'repairs':['1.5'],'from':'provision','to':'examine','event':'machine'");
     say(w, COMMAND_TRANSITION, "{'transition':'quarantine'}");
     tell(w, COMMAND_INSTANCE, INSTANCE("N03", "N04", "true"), "1.7");
     check_fields("'repairs':['1.5']"); /* it stays where a person put it */
@@ -272,6 +302,7 @@ int main(void)
         TEST(test_an_examination),
         TEST(test_a_new_node),
         TEST(test_a_remedy_in_service),
+        TEST(test_events),
         TEST(test_what_people_do),
         TEST(test_an_answer_to_single_findings),
         TEST(test_a_remedy_that_needs_approval),

@@ -143,6 +143,7 @@ static void read_isolation(const json_t *o, struct isolation *out)
     out->why = text(o, "why");
     WORD(o, "problem", out->problem);
     out->deadline_s = number(o, "deadline_s");
+    out->event = get(o, "event") ? step_event_find(word(o, "event")) : STEP_EVENT_FATAL;
     out->surge = (unsigned)number(o, "surge");
 }
 
@@ -194,11 +195,25 @@ static void read_attempt(const json_t *o, struct attempt_news *out)
     out->refusal = refusal_find(word(o, "code"));
 }
 
+/* Without a member "event": the first one that leads the watch from one step to the other. */
+static enum step_event event_of(const json_t *o, enum step from, enum step to)
+{
+    size_t n;
+    const struct step_move *moves = step_moves(&n);
+    if (get(o, "event"))
+        return step_event_find(word(o, "event"));
+    for (size_t i = 0; i < n; i++)
+        if (moves[i].from == from && moves[i].to == to && !step_event_is_persons(moves[i].event))
+            return moves[i].event;
+    return STEP_EVENT_NONE;
+}
+
 static void read_repair(const json_t *o, struct repair_command *out)
 {
     WORD(o, "id", out->id);
     out->from = step_of(o, "from");
     out->to = step_of(o, "to");
+    out->event = event_of(o, out->from, out->to);
     out->why = clause(o, "why");
     WORD(o, "problem", out->problem);
     WORD(o, "boot", out->boot);
@@ -252,6 +267,7 @@ static void read_transition(const json_t *o, struct transition_command *out)
         fail_msg("%s", e.msg);
     out->deadline_s = number(o, "deadline_s");
     out->answers = flag(o, "answers");
+    out->yields = flag(o, "yields");
 }
 
 static void read_override(const json_t *o, struct override_command *out)
@@ -469,6 +485,15 @@ static void read_effect(const json_t *o, struct effect_command *out)
     out->done = keep(json_is_null(done) ? mem_dup("null") : json_write(done));
 }
 
+static struct owner owner_of(const json_t *o, const char *key)
+{
+    struct owner out = {0};
+    struct err e;
+    if (get(o, key) && owner_parse(word(o, key), &out, &e) < 0)
+        fail_msg("%s", e.msg);
+    return out;
+}
+
 void said_read(const char *set, struct command *cmd)
 {
     CLEANUP_JSON json_t *o = set ? json_read(set, strlen(set), NULL) : json_object();
@@ -538,7 +563,18 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_REPAIR_APPROVE:
     case COMMAND_REPAIR_REFUSE: cmd->approval.remedy = text(o, "remedy"); break;
     case COMMAND_SWITCH: cmd->switched = (struct switch_command){clause(o, "name"), flag(o, "on")}; break;
+    case COMMAND_STATE: cmd->state = (struct state_command){clause(o, "name"), text(o, "authority")}; break;
+    case COMMAND_OWNER_CLAIM:
+    case COMMAND_OWNER_RELEASE:
+    case COMMAND_OWNER_TRANSFER:
+        cmd->own = (struct owner_command){owner_of(o, "from"), owner_of(o, "to"),
+                                          flag(o, "person") ? cmd->actor : NULL};
+        break;
     case COMMAND_REVISE: read_revision(o, &cmd->revise); break;
+    case COMMAND_BACKUP:
+        cmd->backup = (struct backup_command){text(o, "name"), moment(o, "at"), number(o, "revision"),
+                                              number(o, "bytes")};
+        break;
     case COMMAND_OVERRIDE: read_override(o, &cmd->override); break;
     case COMMAND_OVERRIDE_AGE:
     case COMMAND_OVERRIDE_END:

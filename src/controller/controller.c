@@ -50,12 +50,19 @@ static void on_tick(uv_timer_t *t)
     struct controller *c = t->data;
     struct mono now = mono_now();
     note_lag(c, now);
-    controller_watch(c, now);
+    if (wiring_acts(c))
+        controller_watch(c, now);
     events_turn(c->events);
     committer_turn(c->committer, now);
-    outbox_turn(c->outbox, now);
-    trials_turn(c->trials, now);
-    contacts_turn(c->contacts, now);
+    if (c->auditor)
+        auditor_turn(c->auditor, now);
+    if (wiring_acts(c)) {
+        outbox_turn(c->outbox, now);
+        trials_turn(c->trials, now);
+        contacts_turn(c->contacts, now);
+        backups_turn(c->backups, now);
+    }
+    quorum_turn(c, now);
     if (c->watchdog.ns && mono_sub(now, c->last_watchdog).ns >= c->watchdog.ns) {
         c->last_watchdog = now;
         notify_watchdog();
@@ -74,6 +81,38 @@ static void start_ticking(struct controller *c)
     uv_timer_start(&c->tick, on_tick, WATCH_TICK_MS, WATCH_TICK_MS);
     account_start(&c->account, c->loop);
     c->ticking = true;
+}
+
+/* The only controller of its state leads from the start. */
+static int open_single(struct controller *c, uint64_t *revision, struct err *e)
+{
+    int rc = leadership_take(c, c->state_dir, revision, e);
+    if (rc < 0)
+        return rc;
+    log_debug(LOG_INIT, "state in %s: revision %llu", c->state_dir, (unsigned long long)*revision);
+    rc = agreement_start(c, revision, e);
+    if (rc == 0)
+        rc = leadership_certify(c, e);
+    if (rc == 0)
+        rc = leadership_record(c, revision, e);
+    if (rc == 0)
+        rc = leadership_audit(c, *revision, e);
+    if (rc < 0)
+        return rc;
+    wiring_decisions(c, *revision);
+    return wiring_lead(c, e);
+}
+
+/* One of several. The configuration that is agreed decides, not this controller's own files. */
+static int open_follower(struct controller *c, uint64_t *revision, struct err *e)
+{
+    int rc = quorum_open(c, revision, e);
+    if (rc == 0)
+        rc = leadership_certify(c, e);
+    if (rc < 0)
+        return rc;
+    wiring_decisions(c, *revision);
+    return 0;
 }
 
 int controller_open(uv_loop_t *loop, const char *config_path, const char *state_dir, struct controller **out,
@@ -97,20 +136,8 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     }
     if (rc == 0)
         rc = guard_state(state_dir, e);
-    if (rc == 0) {
-        rc = leadership_take(c, state_dir, &revision, e);
-    }
-    if (rc == 0) {
-        log_debug(LOG_INIT, "state in %s: revision %llu", state_dir, (unsigned long long)revision);
-        rc = agreement_start(c, &revision, e);
-    }
     if (rc == 0)
-        rc = leadership_certify(c, &revision, e);
-    if (rc == 0) {
-        wiring_decisions(c, revision);
-        c->contacts = contacts_open(c->loop, state_dir, c->cluster, c->watch);
-        rc = wiring_agents(c, e);
-    }
+        rc = *c->conf.text[SETTING_STORE] ? open_follower(c, &revision, e) : open_single(c, &revision, e);
     if (rc == 0)
         rc = interface_open(c, e);
     if (rc < 0) {
@@ -118,12 +145,11 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
         return rc;
     }
     start_ticking(c);
-    log_info("fettled " FETTLE_VERSION
-             ": revision %llu, term %llu, %zu nodes; agents on port %u, HTTPS on port %u, "
-             "local socket %s",
-             (unsigned long long)revision, (unsigned long long)c->term, cluster_count(c->cluster),
-             (unsigned)agents_port(c->agents), (unsigned)http_server_port(c->http),
+    log_info("fettled " FETTLE_VERSION ": revision %llu, %zu nodes; HTTPS on port %u, local socket %s",
+             (unsigned long long)revision, cluster_count(c->cluster), (unsigned)http_server_port(c->http),
              c->conf.text[SETTING_API_SOCKET]);
+    if (c->quorum)
+        quorum_follow(c, revision);
     *out = c;
     return 0;
 }
@@ -133,9 +159,9 @@ void controller_reload(struct controller *c)
     reload_config(c, "SIGHUP", false, NULL, NULL);
 }
 
-int controller_deposed(const struct controller *c)
+enum controller_end controller_ended(const struct controller *c)
 {
-    return c->deposed;
+    return c->end;
 }
 
 /* From the top down: nobody asks any more, then nobody reports, then nothing is committed. */
@@ -150,11 +176,16 @@ void controller_close(struct controller *c)
         uv_close((uv_handle_t *)&c->sweep, NULL);
     }
     http_server_destroy(c->http);
-    agents_close(c->agents);
-    outbox_stop(c->outbox);
-    broker_stop(c->broker);
+    issuer_destroy(c->issuer);
+    logins_destroy(c->logins);
+    wiring_rest(c);
+    backups_stop(c->backups);
     searches_destroy(c->searches);
+    auditor_destroy(c->auditor);
+    treefile_close(c->tree);
     committer_destroy(c->committer);
+    backups_destroy(c->backups);
+    quorum_resign(c);
     contacts_close(c->contacts);
     uv_run(c->loop, UV_RUN_DEFAULT);
     proposals_destroy(c->proposals);
@@ -170,6 +201,7 @@ void controller_close(struct controller *c)
     authority_close(c->authority);
     cluster_destroy(c->cluster);
     store_close(c->store);
+    quorum_close(c);
     config_fini(&c->conf);
     free(c->state_dir);
     free(c);

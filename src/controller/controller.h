@@ -7,7 +7,8 @@
 #include <uv.h>
 
 /*
- * The controller: opens the state, takes the leadership, listens, and ties the parts together.
+ * The controller: opens the state, takes the leadership, listens, and ties the parts together. With a state
+ * in etcd it follows until it leads.
  */
 
 struct controller;
@@ -25,7 +26,12 @@ void controller_reload(struct controller *c);
  * run until nothing is left on it. */
 void controller_close(struct controller *c);
 
-/* True when somebody else took the leadership: this process has to end. */
-int controller_deposed(const struct controller *c);
+/* Why the loop was stopped. */
+enum controller_end {
+    CONTROLLER_STOPPED, /* by a signal, not by the controller itself */
+    CONTROLLER_ENDED,   /* it cannot go on, and has logged why: the process ends */
+    CONTROLLER_ANEW /* close it, and open it again: another controller leads, or the state has to be loaded */
+};
+enum controller_end controller_ended(const struct controller *c);
 
 #endif

@@ -3,23 +3,28 @@
 #define FETTLE_CONTROLLER_CONTROLLER_INSIDE_H
 
 #include "api/api.h"
+#include "archive/treefile.h"
 #include "controller/account.h"
+#include "controller/audit/auditor.h"
+#include "controller/backups.h"
 #include "controller/commit/committer.h"
 #include "controller/commit/proposals.h"
 #include "controller/commit/search.h"
 #include "controller/config/config.h"
 #include "controller/contacts.h"
 #include "controller/controller.h"
+#include "controller/logins.h"
 #include "controller/outbox/broker.h"
 #include "controller/outbox/counterpart.h"
 #include "controller/outbox/outbox.h"
 #include "controller/outbox/trials.h"
 #include "controller/sessions/agents.h"
 #include "link/tls.h"
+#include "token/issuer.h"
 
 /*
- * The top, where the rooms are put together. Each file uses those above it in this header: leadership.c,
- * agreement.c, wiring.c, reload.c, interface.c, and controller.c.
+ * The top, where the rooms are put together: leadership.c, agreement.c, wiring.c, reload.c, quorum.c,
+ * interface.c, and controller.c.
  */
 
 struct controller {
@@ -31,22 +36,35 @@ struct controller {
     struct events *events;
     struct committer *committer;
     struct searches *searches;
+    struct treefile *tree;   /* of the audit log, until the auditor has it */
+    struct auditor *auditor; /* NULL with a state in etcd */
     struct proposals *proposals;
     struct outbox *outbox;
     struct trials *trials;
     struct broker *broker;
     struct contacts *contacts;
+    struct backups *backups;
     struct authority *authority;
     struct tls_context *agents_tls, *api_tls;
     struct signer *signer;
     struct agents *agents;
     struct http_server *http;
     struct api *api;
+    struct issuer *issuer; /* NULL: no tokens are taken */
+    struct logins *logins;
     uv_timer_t tick;
     uv_idle_t sweep; /* active while the watch has more to do than fits in a turn */
-    bool ticking, deposed, closing;
+    bool ticking, closing;
+    bool leads;   /* it may commit and act; with a state in etcd it may stop to, see deposed */
+    bool rests;   /* nothing is done outside any more */
+    bool deposed; /* it led, and another controller may lead now */
+    enum controller_end end;
+    struct lease *lease;   /* with a state in etcd */
+    bool revised;          /* another controller agreed a configuration, which is not taken yet */
+    struct quorum *quorum; /* several controllers, with a state in etcd; NULL: a single one */
     uint64_t term, instance;
     char *state_dir;
+    struct certificate_terms own; /* this controller's certificate */
     char owner[13]; /* which Fettle this is, in other systems: the head of the authority's fingerprint */
     struct mono began, last_tick, last_watchdog;
     struct span watchdog; /* 0: nobody waits for it */
@@ -59,10 +77,36 @@ struct controller {
 
 /* ControlMachine, or what this host is called. */
 const char *controller_machine(const struct controller *c, char buf[static 256]);
-/* Opens the state directory, and leads from now on. */
+/* Opens the state in the directory, and leads from now on. */
 int leadership_take(struct controller *c, const char *dir, uint64_t *revision, struct err *e);
-/* The controller's own certificate, and what is opened with it. */
-int leadership_certify(struct controller *c, uint64_t *revision, struct err *e);
+/* Loads the records of the open store. */
+int leadership_load(struct controller *c, uint64_t *revision, struct err *e);
+/* Opens the authority, makes the controller's own certificate, and opens what needs it. */
+int leadership_certify(struct controller *c, struct err *e);
+/* Commits the certificate, before anything else is begun. */
+int leadership_record(struct controller *c, uint64_t *revision, struct err *e);
+/* With a state in etcd: takes the leadership over, under the term. Commits what is missing, then leads
+ * (controller_lead). */
+void leadership_begin(struct controller *c, uint64_t term);
+
+/* --- quorum.c --------------------------------------------------------------------------------- */
+
+/* Opens the state in etcd, and loads it. */
+int quorum_open(struct controller *c, uint64_t *revision, struct err *e);
+/* Follows the commits after the revision, and stands for the leadership. */
+void quorum_follow(struct controller *c, uint64_t revision);
+/* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN etcd does not
+ * answer. Only with a state in etcd. */
+int quorum_leads(const struct controller *c, struct err *e);
+/* The member "quorum" of Status (doc/openapi.yaml). */
+json_t *quorum_status(const struct controller *c);
+/* Call it some times a second. */
+void quorum_turn(struct controller *c, struct mono now);
+/* Gives the leadership back, and ends following. The loop must run on until its handles are closed. */
+void quorum_resign(struct controller *c);
+void quorum_close(struct controller *c);
+/* Opens the audit log of the state, which stands at this revision. */
+int leadership_audit(struct controller *c, uint64_t revision, struct err *e);
 
 /* --- agreement.c ------------------------------------------------------------------------------- */
 
@@ -79,12 +123,19 @@ void agreement_say(const char *changes, struct text *out);
 
 /* --- wiring.c --------------------------------------------------------------------------------- */
 
-/* Makes the parts that decide, commit and carry out, and ties each to the others. */
+/* Makes the parts that decide and commit, and ties each to the other. */
 void wiring_decisions(struct controller *c, uint64_t revision);
-/* Opens the agents' port, tied to them. */
-int wiring_agents(struct controller *c, struct err *e);
+/* The controller leads: begins to decide by itself, to act, and to hear agents. */
+int wiring_lead(struct controller *c, struct err *e);
+/* Whether it leads, and may decide by itself and act now. A leader that cannot renew its lease does nothing,
+ * before another one can lead. */
+bool wiring_acts(const struct controller *c);
+/* Ends what acts on the outside. */
+void wiring_rest(struct controller *c);
 /* To the log and to the stream of events: as watch_sink's. */
 void controller_notice(void *arg, const char *what, const char *nodes, const char *text);
+/* The directory of the audit log's archive, put into `path`, and how long its entries are kept. */
+struct span wiring_archive(const struct controller *c, struct text *path);
 /* How much of the journal is kept. The path of the directory is put into `path`. */
 struct store_keep wiring_keep(const struct controller *c, struct text *path);
 
@@ -94,8 +145,12 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path);
 struct api_policy reload_api_policy(const struct config *conf);
 /* The warnings of a configuration, to the log and into `asked`, which may be NULL. */
 void reload_warn(const struct config *conf, struct text *asked);
+/* The issuer of tokens that the configuration names; the one of before is gone. */
+void reload_issuer(struct controller *c);
 /* As api_shell's reload. fn may be NULL. */
 void reload_config(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg);
+/* Takes the configuration that another controller agreed. */
+void reload_agreed(struct controller *c);
 
 /* --- interface.c ------------------------------------------------------------------------------ */
 

@@ -4,9 +4,11 @@
 #include "base/private.h"
 #include "driver/program.h"
 #include "link/stream.h"
+#include "store/etcd/etcd.h"
 
 #include <errno.h>
 #include <libgen.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,14 +56,44 @@ static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
     return rc < 0 ? err_wrap(e, -EINVAL, "%s:%u: PasswordFile", w->bmc_conf, r->line) : 0;
 }
 
+static const char *text_or_null(const char *text)
+{
+    return *text ? text : NULL;
+}
+
+/* Whether Store and the parameters beside it can be used. */
+static int check_store(const struct config *c, struct err *e)
+{
+    const char *given = c->text[SETTING_STORE];
+    const struct etcd_options o = {.endpoints = given + strlen(STORE_SCHEME),
+                                   .ca = text_or_null(c->text[SETTING_STORE_CA]),
+                                   .cert = text_or_null(c->text[SETTING_STORE_CERTIFICATE]),
+                                   .key = text_or_null(c->text[SETTING_STORE_KEY]),
+                                   .name = "any",
+                                   .address = "any:1"};
+    if (!*given)
+        return 0;
+    if (strncmp(given, STORE_SCHEME, strlen(STORE_SCHEME)) != 0)
+        return err_set(e, -EINVAL, "\"%s\" does not begin with \"%s\"", given, STORE_SCHEME);
+    return etcd_check(&o, e);
+}
+
 int guard_config(const struct config *c, struct err *e)
 {
     static const enum setting secrets[] = {SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_KEY,
-                                           SETTING_OPENCHAMI_TOKEN};
+                                           SETTING_OPENCHAMI_TOKEN, SETTING_STORE_KEY};
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
         int rc = guard_check(c->text[secrets[i]], PRIVATE_TO_READ, e);
         if (rc < 0)
             return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[secrets[i]], config_name(secrets[i]));
+    }
+    if (check_store(c, e) < 0)
+        return err_wrap(e, -EINVAL, "%s:%d: Store", c->path, c->line[SETTING_STORE]);
+    static const enum setting trusted[] = {SETTING_ROLE_CONF, SETTING_OIDC_CA};
+    for (size_t i = 0; i < sizeof trusted / sizeof trusted[0]; i++) {
+        int rc = guard_check(c->text[trusted[i]], PRIVATE_TO_WRITE, e);
+        if (rc < 0)
+            return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[trusted[i]], config_name(trusted[i]));
     }
     struct walk w = {c->text[SETTING_BMC_CONF]};
     int rc = bmcs_each(c->bmcs, on_bmc, &w, e);

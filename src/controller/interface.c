@@ -29,8 +29,9 @@ static json_t *counterparts_status(const struct controller *c)
 {
     json_t *list = json_array();
     for (int i = 0; i < COUNTERPARTS; i++) {
-        size_t waiting = i == COUNTERPART_STORE  ? committer_waiting(c->committer)
-                         : i == COUNTERPART_MQTT ? broker_waiting(c->broker)
+        size_t waiting = i == COUNTERPART_STORE                 ? committer_waiting(c->committer)
+                         : !c->leads || i == COUNTERPART_BACKUP ? 0
+                         : i == COUNTERPART_MQTT                ? broker_waiting(c->broker)
                                                  : outbox_waits_for(c->outbox, (enum counterpart)i);
         json_t *line = counterpart_status(&c->counterparts, (enum counterpart)i, waiting);
         if (line)
@@ -61,28 +62,38 @@ static void shell_status(void *arg, json_t *status)
     const struct err *store = &c->counterparts.list[COUNTERPART_STORE].why;
     uint64_t commits = committer_count(c->committer, &ms_max);
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)cluster_digest(c->cluster));
-    json_t *more =
-        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:I,s:{s:i,s:i}}", "version",
-                  FETTLE_VERSION, "controller", controller_machine(c, host), "cluster",
-                  c->conf.text[SETTING_CONTROL_MACHINE], "role", "leader", "term", (json_int_t)c->term,
-                  "revision", (json_int_t)committer_revision(c->committer), "digest", digest, "uptime_s",
-                  (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
-                  (json_int_t)agents_count(c->agents), "collectors", agents_collectors(c->agents), "store",
-                  "state", store->code ? "failing" : "ok", "message", store->msg, "commits",
-                  (json_int_t)commits, "commit_ms_max", ms_max, "memory_kb", (json_int_t)memory_kb(), "ports",
-                  "agents", (int)agents_port(c->agents), "api", (int)http_server_port(c->http));
-    json_object_set_new(more, "misfits", json_integer((json_int_t)agents_misfits(c->agents)));
+    json_t *more = json_pack(
+        "{s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:{s:s,s:s,s:I,s:f},s:I,s:{s:i,s:i}}", "version",
+        FETTLE_VERSION, "controller", controller_machine(c, host), "cluster",
+        c->conf.text[SETTING_CONTROL_MACHINE], "role", c->leads && !c->deposed ? "leader" : "follower",
+        "term", (json_int_t)c->term, "revision", (json_int_t)committer_revision(c->committer), "digest",
+        digest, "uptime_s", (json_int_t)(mono_sub(mono_now(), c->began).ns / 1000000000), "agents",
+        (json_int_t)(c->agents ? agents_count(c->agents) : 0), "collectors",
+        c->agents ? agents_collectors(c->agents) : json_array(), "store", "state",
+        store->code ? "failing" : "ok", "message", store->msg, "commits", (json_int_t)commits,
+        "commit_ms_max", ms_max, "memory_kb", (json_int_t)memory_kb(), "ports", "agents",
+        c->agents ? (int)agents_port(c->agents) : 0, "api", (int)http_server_port(c->http));
+    json_object_set_new(more, "misfits", json_integer(c->agents ? (json_int_t)agents_misfits(c->agents) : 0));
     json_object_set_new(more, "mode", json_string(modes[c->conf.number[SETTING_HEALTH]]));
     json_object_set_new(more, "turns", account_status());
     json_object_set_new(json_object_get(status, "conform"), "effects_waiting",
-                        json_integer((json_int_t)outbox_waiting(c->outbox)));
+                        json_integer(c->outbox ? (json_int_t)outbox_waiting(c->outbox) : 0));
     json_object_set_new(more, "counterparts", counterparts_status(c));
     json_object_set_new(more, "warnings", warnings_status(c));
+    if (c->quorum)
+        json_object_set_new(more, "quorum", quorum_status(c));
+    backups_status(c->backups, more);
     json_object_update(status, more);
     json_decref(more);
 }
 
 /* --- what is to be done ------------------------------------------------------------------------ */
+
+static int shell_leads(void *arg, struct err *e)
+{
+    struct controller *c = arg;
+    return c->quorum ? quorum_leads(c, e) : 0;
+}
 
 static void shell_submit(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg)
 {
@@ -149,6 +160,30 @@ static uint64_t shell_journal_first(void *arg, const char **directory)
     return committer_journal_first(c->committer, directory);
 }
 
+static int shell_backup_begin(void *arg, const char *actor, bool dry, uint64_t *number, struct err *e)
+{
+    struct controller *c = arg;
+    return backups_begin(c->backups, actor, dry, number, e);
+}
+
+static void shell_backup_list(void *arg, shell_answer_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    backups_list(c->backups, fn, fn_arg);
+}
+
+static void shell_audit(void *arg, const struct auditor_ask *ask, auditor_answer_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    struct err why;
+    if (c->auditor) {
+        auditor_begin(c->auditor, ask, fn, fn_arg);
+        return;
+    }
+    err_set(&why, -EOPNOTSUPP, "a state in etcd has no audit log yet");
+    fn(fn_arg, NULL, &why);
+}
+
 static int shell_make_token(void *arg, char **token, char **hash, char **command, struct err *e)
 {
     struct controller *c = arg;
@@ -182,7 +217,43 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
 static void shell_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)
 {
     const struct controller *c = arg;
-    agents_each_peer(c->agents, fn, fn_arg);
+    if (c->agents)
+        agents_each_peer(c->agents, fn, fn_arg);
+}
+
+static void shell_names(void *arg, const struct shell_process *p, shell_names_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    logins_find(c->logins, p, fn, fn_arg);
+}
+
+struct token_ask {
+    shell_token_fn *fn;
+    void *arg;
+};
+
+static void on_token(void *arg, const struct token *t, const struct err *why)
+{
+    struct token_ask *ask = arg;
+    const struct shell_token said =
+        t ? (struct shell_token){t->subject, t->name, &t->groups, t->is_person, t->until}
+          : (struct shell_token){0};
+    ask->fn(ask->arg, t ? &said : NULL, why);
+    free(ask);
+}
+
+static void shell_token(void *arg, const char *token, shell_token_fn *fn, void *fn_arg)
+{
+    struct controller *c = arg;
+    if (!c->issuer) {
+        struct err why;
+        err_set(&why, -EPERM, "this controller takes no tokens: its OidcIssuer is not given");
+        fn(fn_arg, NULL, &why);
+        return;
+    }
+    struct token_ask *ask = mem_alloc(sizeof *ask);
+    *ask = (struct token_ask){fn, fn_arg};
+    issuer_verify(c->issuer, token, strlen(token), on_token, ask);
 }
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -191,6 +262,9 @@ int interface_open(struct controller *c, struct err *e)
 {
     const struct api_shell shell = {.arg = c,
                                     .is_service = program_exec() != NULL,
+                                    .leads = shell_leads,
+                                    .names = shell_names,
+                                    .token = shell_token,
                                     .submit = shell_submit,
                                     .reload = reload_config,
                                     .status = shell_status,
@@ -198,15 +272,20 @@ int interface_open(struct controller *c, struct err *e)
                                     .journal = shell_journal,
                                     .journal_search = shell_journal_search,
                                     .journal_first = shell_journal_first,
+                                    .audit = shell_audit,
                                     .recheck = shell_recheck,
                                     .check = shell_check,
                                     .power = shell_power,
                                     .may_power = shell_may_power,
                                     .powered = shell_powered,
+                                    .backup_begin = shell_backup_begin,
+                                    .backup_list = shell_backup_list,
                                     .make_token = shell_make_token,
                                     .connected = shell_connected,
                                     .sign_operator = shell_sign_operator};
     const struct api_policy policy = reload_api_policy(&c->conf);
+    c->logins = logins_create(c->loop);
+    reload_issuer(c);
     c->api = api_create(c->cluster, c->watch, c->events, &policy, &shell);
     c->http = http_server_create(c->loop, &api_door, api_request, api_party, c->api);
     int rc = http_server_listen_local(c->http, c->conf.text[SETTING_API_SOCKET], e);

@@ -53,6 +53,8 @@ static int check_configuration(const char *path, const char *state)
     return is_able ? 0 : 1;
 }
 
+static bool is_ending; /* by a signal */
+
 static void on_hangup(uv_signal_t *s, int signum)
 {
     controller_reload(s->data);
@@ -60,6 +62,7 @@ static void on_hangup(uv_signal_t *s, int signum)
 
 static void on_end(uv_signal_t *s, int signum)
 {
+    is_ending = true;
     log_info("ending after signal %d", signum);
     uv_stop(s->loop);
 }
@@ -90,29 +93,40 @@ static void signals_stop(struct signals *s)
     uv_close((uv_handle_t *)&s->terminate, NULL);
 }
 
-static int main_serve(const struct options *o)
+/* From the opening of the controller to its end. False: it did not open. */
+static bool serve_once(const struct options *o, uv_loop_t *loop, enum controller_end *end)
 {
-    uv_loop_t loop;
     struct controller *c = NULL;
     struct signals signals;
     struct err e = {0};
+    if (controller_open(loop, o->config, o->state, &c, &e) < 0) {
+        log_error("%s", e.msg);
+        return false;
+    }
+    signals_start(&signals, loop, c);
+    notify_ready();
+    uv_run(loop, UV_RUN_DEFAULT);
+    *end = is_ending ? CONTROLLER_STOPPED : controller_ended(c);
+    if (*end != CONTROLLER_ANEW)
+        notify_stopping();
+    signals_stop(&signals);
+    controller_close(c);
+    return true;
+}
+
+static int main_serve(const struct options *o)
+{
+    uv_loop_t loop;
+    enum controller_end end = CONTROLLER_STOPPED;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of a write, not the end */
     uv_loop_init(&loop);
-    if (controller_open(&loop, o->config, o->state, &c, &e) < 0) {
-        log_error("%s", e.msg);
-        uv_loop_close(&loop);
-        return 1;
-    }
-    signals_start(&signals, &loop, c);
-    notify_ready();
-    uv_run(&loop, UV_RUN_DEFAULT);
-    notify_stopping();
-    signals_stop(&signals);
-    int rc = controller_deposed(c) ? 1 : 0;
-    controller_close(c);
+    bool opened;
+    do
+        opened = serve_once(o, &loop, &end);
+    while (opened && end == CONTROLLER_ANEW);
     uv_loop_close(&loop);
-    return rc;
+    return opened && end == CONTROLLER_STOPPED ? 0 : 1;
 }
 
 int main(int argc, char **argv)

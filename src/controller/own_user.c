@@ -69,10 +69,10 @@ static int on_bmc(void *arg, const struct bmc_record *r, struct err *e)
 static void check_files(struct own_user *a)
 {
     static const enum setting files[] = {
-        SETTING_NODE_SPEC_CONF, SETTING_PARTITION_CONF, SETTING_CLASS_CONF,       SETTING_CHECK_CONF,
-        SETTING_MEANING_CONF,   SETTING_REMEDY_CONF,    SETTING_BMC_CONF,         SETTING_MQTT_PASSWORD_FILE,
-        SETTING_MQTT_CA,        SETTING_MQTT_KEY,       SETTING_MQTT_CERTIFICATE, SETTING_OPENCHAMI_CA,
-        SETTING_OPENCHAMI_TOKEN};
+        SETTING_NODE_SPEC_CONF,  SETTING_PARTITION_CONF, SETTING_CLASS_CONF,       SETTING_CHECK_CONF,
+        SETTING_MEANING_CONF,    SETTING_REMEDY_CONF,    SETTING_BMC_CONF,         SETTING_MQTT_PASSWORD_FILE,
+        SETTING_MQTT_CA,         SETTING_MQTT_KEY,       SETTING_MQTT_CERTIFICATE, SETTING_OPENCHAMI_CA,
+        SETTING_OPENCHAMI_TOKEN, SETTING_TENANT_CONF};
     const struct config *c = a->config;
     check_read(a, "the configuration", c->path);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
@@ -91,7 +91,9 @@ static void check_directories(const struct own_user *a)
 {
     CLEANUP_FREE char *socket = listener_local_path(a->config->text[SETTING_API_SOCKET]);
     check_write(a, SETTING_API_SOCKET, dirname(socket));
+    check_write(a, SETTING_BACKUP_DIRECTORY, a->config->text[SETTING_BACKUP_DIRECTORY]);
     check_write(a, SETTING_JOURNAL_EXPORT, a->config->text[SETTING_JOURNAL_EXPORT]);
+    check_write(a, SETTING_AUDIT_ARCHIVE, a->config->text[SETTING_AUDIT_ARCHIVE]);
 }
 
 /* The service gives nothing away in a directory that is the user's already. */

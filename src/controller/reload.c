@@ -23,21 +23,43 @@ struct api_policy reload_api_policy(const struct config *conf)
                                .provision_deadline = health->provision_deadline,
                                .checks = conf->checks,
                                .remedies = conf->remedies,
-                               .meanings = conf->meanings};
+                               .meanings = conf->meanings,
+                               .grants = &conf->grants};
 }
 
+void reload_issuer(struct controller *c)
+{
+    char *const *text = c->conf.text;
+    issuer_destroy(c->issuer);
+    c->issuer = NULL;
+    if (*text[SETTING_OIDC_ISSUER])
+        c->issuer = issuer_create(
+            c->loop, &(struct issuer_conf){{text[SETTING_OIDC_ISSUER], text[SETTING_OIDC_AUDIENCE],
+                                            text[SETTING_OIDC_NAME_CLAIM], text[SETTING_OIDC_GROUPS_CLAIM],
+                                            text[SETTING_OIDC_PERSON_CLAIM]},
+                                           *text[SETTING_OIDC_CA] ? text[SETTING_OIDC_CA] : NULL});
+}
+
+/* A follower has no agents, and does nothing outside. */
 static void take_policies(struct controller *c)
 {
-    CLEANUP_TEXT struct text export = {0};
+    CLEANUP_TEXT struct text export = {0}, archive = {0};
     const struct store_keep keep = wiring_keep(c, &export);
     committer_keep(c->committer, &keep);
+    const struct span archived = wiring_archive(c, &archive);
+    if (c->auditor)
+        auditor_configure(c->auditor, archive.s, archived);
     const struct api_policy api = reload_api_policy(&c->conf);
     log_set_flags(c->conf.debug_flags);
     watch_set_policy(c->watch, &c->conf.watch);
     api_set_policy(c->api, &api);
+    reload_issuer(c);
+    if (!c->leads)
+        return;
     agents_configure(c->agents, &c->conf);
     outbox_configure(c->outbox, &c->conf);
     broker_configure(c->broker, &c->conf);
+    backups_configure(c->backups, &c->conf);
 }
 
 /* To the log, and to whoever asked, if anybody did. */
@@ -90,18 +112,41 @@ static void reload_end(struct reload *r, const struct err *why)
     free(r);
 }
 
+static void take_config(struct controller *c, struct config *fresh)
+{
+    cluster_configure(c->cluster, &fresh->roster, NULL);
+    let_go(c);
+    struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
+    c->conf = *fresh;
+    take_policies(c);
+    config_text_fini(&c->conf.agreed);
+    config_fini(&before);
+}
+
+/* While the commits of a revision arrive, some of its texts may be missing: its last commit comes here again.
+ */
+void reload_agreed(struct controller *c)
+{
+    LOOP_DOES("reload");
+    struct config_text agreed;
+    struct config fresh;
+    struct err why;
+    int rc = config_text_load(c->cluster, &agreed, &why);
+    if (rc == 0)
+        rc = config_read_agreed(c->conf.path, &agreed, &fresh, &why);
+    config_text_fini(&agreed);
+    if (rc == 0)
+        take_config(c, &fresh);
+    else
+        log_warn("the agreed configuration is not taken yet: %s", why.msg);
+}
+
 /* It is agreed: from now on it decides. */
 static void reload_take(struct reload *r)
 {
     struct controller *c = r->c;
     CLEANUP_TEXT struct text said = {0}, notice = {0};
-    cluster_configure(c->cluster, &r->fresh.roster, NULL);
-    let_go(c);
-    struct config before = c->conf; /* whose checks and remedies count until the policies are taken */
-    c->conf = r->fresh;
-    take_policies(c);
-    config_text_fini(&c->conf.agreed);
-    config_fini(&before);
+    take_config(c, &r->fresh);
     agreement_say(r->changes.len ? r->changes.s : "nothing changed", &said);
     text_printf(&notice, "by %s; %s", r->actor, said.s);
     controller_notice(c, "config.reload", "", notice.s);

@@ -6,15 +6,21 @@
 #include "controller/controller_inside.h"
 
 #include "base/log.h"
+#include "store/etcd/lease.h"
 
 #include <string.h>
+
+bool wiring_acts(const struct controller *c)
+{
+    return c->leads && !c->rests && (!c->lease || lease_holds(c->lease));
+}
 
 /* --- what the watch, the outbox and the agents' port tell ---------------------------------------- */
 
 static bool controller_propose(void *arg, const struct command *cmd)
 {
     struct controller *c = arg;
-    return proposals_submit(c->proposals, cmd);
+    return wiring_acts(c) && proposals_submit(c->proposals, cmd);
 }
 
 void controller_notice(void *arg, const char *what, const char *nodes, const char *text)
@@ -44,7 +50,7 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
 static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t *body)
 {
     const struct controller *c = arg;
-    if (c->agents)
+    if (c->agents && wiring_acts(c))
         return agents_send(c->agents, m, type, body);
     json_decref(body);
     return false;
@@ -74,6 +80,10 @@ static void on_entry(void *arg, const struct committed *committed)
                             .about = entry->about,
                             .fields = entry->fields};
     events_add(c->events, &e);
+    if (c->term == 0 && committed->kind == COMMAND_REVISE)
+        c->revised = true;
+    if (!wiring_acts(c))
+        return;
     if (committed->kind == COMMAND_SILENT)
         contacts_soon(c->contacts, mono_now());
     broker_entry(c->broker, committed);
@@ -83,7 +93,8 @@ static void on_changed(void *arg, const struct hostlist *some)
 {
     struct controller *c = arg;
     watch_changed(c->watch, some);
-    outbox_changed(c->outbox, some);
+    if (wiring_acts(c))
+        outbox_changed(c->outbox, some);
 }
 
 static void on_store(void *arg, const struct err *why)
@@ -98,11 +109,17 @@ static void on_journal(void *arg, const struct err *why)
     counterpart_answered(&c->counterparts, COUNTERPART_JOURNAL, "", why);
 }
 
+static void on_audited(void *arg, const struct err *why)
+{
+    struct controller *c = arg;
+    counterpart_answered(&c->counterparts, COUNTERPART_AUDIT, "", why);
+}
+
 static void on_deposed(void *arg, const struct err *why)
 {
     struct controller *c = arg;
     log_error("this controller does not lead any more: %s", why->msg);
-    c->deposed = true;
+    c->end = c->quorum ? CONTROLLER_ANEW : CONTROLLER_ENDED;
     uv_stop(c->loop);
 }
 
@@ -116,6 +133,27 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path)
     return (struct store_keep){.age = {(int64_t)c->conf.number[SETTING_JOURNAL_KEEP]},
                                .bytes = c->conf.number[SETTING_JOURNAL_SIZE] << 20,
                                .directory = path->s};
+}
+
+struct span wiring_archive(const struct controller *c, struct text *path)
+{
+    const char *given = c->conf.text[SETTING_AUDIT_ARCHIVE];
+    text_printf(path, "%s%s", *given ? given : c->state_dir, *given ? "" : "/audit-archive");
+    return (struct span){(int64_t)c->conf.number[SETTING_AUDIT_KEEP]};
+}
+
+static void wiring_audit(struct controller *c)
+{
+    CLEANUP_TEXT struct text archive = {0};
+    const struct span keep = wiring_archive(c, &archive);
+    const struct auditor_setup setup = {.loop = c->loop,
+                                        .committer = c->committer,
+                                        .tree = STEAL(c->tree),
+                                        .archive = archive.s,
+                                        .keep = keep,
+                                        .arg = c,
+                                        .on_step = on_audited};
+    c->auditor = auditor_create(&setup);
 }
 
 void wiring_decisions(struct controller *c, uint64_t revision)
@@ -133,12 +171,25 @@ void wiring_decisions(struct controller *c, uint64_t revision)
     counterparts_init(&c->counterparts, c->watch);
     counterpart_configure(&c->counterparts, COUNTERPART_STORE, true);
     counterpart_configure(&c->counterparts, COUNTERPART_JOURNAL, true);
+    counterpart_configure(&c->counterparts, COUNTERPART_AUDIT, c->tree);
     counterpart_succeeded(&c->counterparts, COUNTERPART_STORE); /* the leadership is written in it */
     CLEANUP_TEXT struct text export = {0};
     const struct store_keep keep = wiring_keep(c, &export);
     c->committer = committer_create(c->loop, c->cluster, c->store, c->term, revision, &keep, &events);
     c->searches = searches_create(c->loop, c->committer);
+    if (c->tree)
+        wiring_audit(c);
     c->proposals = proposals_create(c->committer);
+    const struct backups_setup backups = {.loop = c->loop,
+                                          .cluster = c->cluster,
+                                          .committer = c->committer,
+                                          .counterparts = &c->counterparts,
+                                          .state_dir = c->state_dir};
+    c->backups = backups_create(&backups, &c->conf);
+}
+
+static void wiring_effects(struct controller *c)
+{
     const struct outbox_setup setup = {.loop = c->loop,
                                        .cluster = c->cluster,
                                        .watch = c->watch,
@@ -160,7 +211,7 @@ void wiring_decisions(struct controller *c, uint64_t revision)
     c->broker = broker_create(&mqtt, &c->conf);
 }
 
-int wiring_agents(struct controller *c, struct err *e)
+static int wiring_agents(struct controller *c, struct err *e)
 {
     const struct agents_setup setup = {.loop = c->loop,
                                        .cluster = c->cluster,
@@ -175,4 +226,27 @@ int wiring_agents(struct controller *c, struct err *e)
                                        .notice = controller_notice,
                                        .done = on_done};
     return agents_open(&setup, &c->conf, &c->agents, e);
+}
+
+int wiring_lead(struct controller *c, struct err *e)
+{
+    wiring_effects(c);
+    c->contacts = contacts_open(c->loop, c->state_dir, c->cluster, c->watch);
+    int rc = wiring_agents(c, e);
+    if (rc < 0)
+        return rc;
+    c->leads = true;
+    log_info("this controller leads: term %llu, agents on port %u", (unsigned long long)c->term,
+             (unsigned)agents_port(c->agents));
+    return 0;
+}
+
+void wiring_rest(struct controller *c)
+{
+    if (c->rests)
+        return;
+    c->rests = true;
+    agents_close(STEAL(c->agents));
+    outbox_stop(c->outbox);
+    broker_stop(c->broker);
 }

@@ -9,8 +9,8 @@
 
 /*
  * Fair service at a door: who gets a place, who gives way, and whose turn it is. A party is the unit that is
- * served: a user of this machine, the holder of a certificate, or an address. More connections do not give a
- * party more of the service, and an administrator never waits behind others.
+ * served: a user of this machine, the holder of a certificate, the subject of a token, or an address. More
+ * connections do not give a party more of the service, and an administrator never waits behind others.
  *
  * Knows no socket and no clock. The caller decides how long a turn is and what is done in it.
  */
@@ -40,6 +40,9 @@ void slots_destroy(struct slots *s);
 int slots_take(struct slots *s, const struct party *p, struct err *e);
 /* Gives back one of its places. */
 void slots_give(struct slots *s, const struct party *p);
+/* Makes one place of a party another's. -EAGAIN with a sentence when that one has its share; nothing changes
+ * then. */
+int slots_move(struct slots *s, const struct party *from, const struct party *to, struct err *e);
 
 /* --- crowds ---------------------------------------------------------------------------------- */
 

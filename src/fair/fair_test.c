@@ -57,6 +57,28 @@ static void test_the_reserve_is_for_administrators(void **state)
     slots_destroy(s);
 }
 
+/* Whoever turns out to be another party takes its place along, also when all are taken; the share counts. */
+static void test_a_place_moves_to_another_party(void **state)
+{
+    struct err e = {0};
+    struct slots *s = slots_create(&(struct slots_limits){.all = 4, .each = 2, .reserve = 1});
+    take(s, &ann, 2);
+    take(s, &bob, 1);
+    assert_int_equal(slots_move(s, &bob, &ann, &e), -EAGAIN);
+    assert_string_equal(e.msg, "there are too many connections of uid 1000: 2");
+    take(s, &root, 1);
+    assert_int_equal(slots_move(s, &ann, &bob, NULL), 0);
+    refused(s, &bob);
+    assert_int_equal(slots_move(s, &bob, &bob, NULL), 0);
+    assert_int_equal(slots_move(s, &bob, &root, NULL), 0);
+    slots_give(s, &ann);
+    slots_give(s, &bob);
+    slots_give(s, &root);
+    slots_give(s, &root);
+    take(s, &ann, 2);
+    slots_destroy(s);
+}
+
 enum { GUESTS = 5 };
 
 static void guests_init(struct guest g[static GUESTS])
@@ -190,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_party_has_its_share_and_no_more),
         cmocka_unit_test(test_the_reserve_is_for_administrators),
+        cmocka_unit_test(test_a_place_moves_to_another_party),
         cmocka_unit_test(test_nobody_gives_way_while_there_is_room),
         cmocka_unit_test(test_the_oldest_of_a_full_name_gives_way),
         cmocka_unit_test(test_in_a_full_crowd_the_greatest_company_gives_way),

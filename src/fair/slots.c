@@ -59,19 +59,31 @@ static struct holder *holder_add(struct slots *s, const char *name)
     return h;
 }
 
-int slots_take(struct slots *s, const struct party *p, struct err *e)
+static int check_share(const struct slots *s, const struct party *p, const struct holder *h, struct err *e)
 {
-    struct holder *h = holder_find(s, p->name);
-    size_t open = s->limits.all - (p->privileged ? 0 : s->limits.reserve);
-    if (s->taken >= open)
-        return err_set(e, -EAGAIN, "there are too many connections: %zu", s->taken);
     if (!p->privileged && h && h->n >= s->limits.each)
         return err_set(e, -EAGAIN, "there are too many connections of %s: %zu", p->name, h->n);
+    return 0;
+}
+
+static void slot_add(struct slots *s, const struct party *p)
+{
+    struct holder *h = holder_find(s, p->name);
     if (!h)
         h = holder_add(s, p->name);
     h->n++;
     s->taken++;
-    return 0;
+}
+
+int slots_take(struct slots *s, const struct party *p, struct err *e)
+{
+    size_t open = s->limits.all - (p->privileged ? 0 : s->limits.reserve);
+    if (s->taken >= open)
+        return err_set(e, -EAGAIN, "there are too many connections: %zu", s->taken);
+    int rc = check_share(s, p, holder_find(s, p->name), e);
+    if (rc == 0)
+        slot_add(s, p);
+    return rc;
 }
 
 void slots_give(struct slots *s, const struct party *p)
@@ -81,4 +93,16 @@ void slots_give(struct slots *s, const struct party *p)
     s->taken--;
     if (--h->n == 0)
         holder_remove(s, h);
+}
+
+int slots_move(struct slots *s, const struct party *from, const struct party *to, struct err *e)
+{
+    if (strcmp(from->name, to->name) == 0)
+        return 0;
+    int rc = check_share(s, to, holder_find(s, to->name), e);
+    if (rc < 0)
+        return rc;
+    slots_give(s, from);
+    slot_add(s, to);
+    return 0;
 }

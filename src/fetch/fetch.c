@@ -13,6 +13,7 @@
 #include "fetch/fetch.h"
 
 #include "base/loop.h"
+#include "base/private.h"
 #include "base/secret.h"
 #include "base/text.h"
 
@@ -30,11 +31,15 @@ struct request {
     struct fetch *fetch;
     CURL *easy; /* NULL: it could not be started */
     struct curl_slist *headers;
+    struct text out; /* the body of the request, from `sent` on not sent yet */
+    size_t sent;
     struct text body;
     bool too_large;
+    bool is_finished;
     int status;
     struct err why;
     char words[CURL_ERROR_SIZE];
+    fetch_piece_fn *piece; /* NULL: the answer is told as a whole */
     fetch_done_fn *done;
     void *arg;
     struct request *prev, *next;
@@ -51,8 +56,10 @@ struct fetch {
     uv_loop_t *loop;
     uv_timer_t timer;
     CURLM *multi;
-    char *ca, *token, *user, *password;
+    char *ca, *token, *user, *password, *cert, *key, *header;
     unsigned answered_ms;
+    size_t answer_max;
+    bool keeps_connections;
     struct request *open;     /* requests that libcurl has */
     struct request *finished; /* requests to be reported */
     struct request *told;     /* the request whose callback is running */
@@ -63,6 +70,7 @@ static void request_free(struct request *r)
 {
     curl_easy_cleanup(r->easy);
     curl_slist_free_all(r->headers);
+    text_fini(&r->out);
     text_fini(&r->body);
     free(r);
 }
@@ -74,6 +82,7 @@ static void fetch_finish(struct request *r)
         DL_DELETE(f->open, r);
         curl_multi_remove_handle(f->multi, r->easy);
     }
+    r->is_finished = true;
     DL_APPEND(f->finished, r);
 }
 
@@ -90,13 +99,32 @@ static void fetch_judge(struct request *r, CURLcode code)
 {
     long status = 0;
     if (r->too_large)
-        err_set(&r->why, -E2BIG, "the answer is longer than %d bytes", FETCH_BODY_BYTES_MAX);
+        err_set(&r->why, -E2BIG, "the answer is longer than %zu bytes", r->fetch->answer_max);
     else if (code != CURLE_OK)
         err_set(&r->why, errno_of(code), "%s", r->words[0] ? r->words : curl_easy_strerror(code));
     else if (curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status < 100)
         err_set(&r->why, -EPROTO, "no HTTP answer");
     else
         r->status = (int)status;
+}
+
+static struct request *piece_find(struct request *list)
+{
+    struct request *r;
+    DL_FOREACH (list, r)
+        if (r->piece && r->body.len)
+            return r;
+    return NULL;
+}
+
+/* Hands on what streams have brought. The callback may stop the stream, or destroy f. */
+static void fetch_tell_pieces(struct fetch *f, const bool *alive)
+{
+    for (struct request *r; *alive && ((r = piece_find(f->open)) || (r = piece_find(f->finished)));) {
+        CLEANUP_TEXT struct text piece = r->body;
+        r->body = (struct text){0};
+        r->piece(r->arg, piece.s, piece.len);
+    }
 }
 
 /* Reports all requests that have ended. f may be gone afterwards. */
@@ -115,6 +143,7 @@ static void fetch_tell(struct fetch *f)
         fetch_judge(r, m->data.result);
         fetch_finish(r);
     }
+    fetch_tell_pieces(f, &alive);
     for (struct request *r; alive && (r = f->finished);) {
         DL_DELETE(f->finished, r);
         text_add(&r->body, "");
@@ -191,18 +220,26 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, voi
     return uv_poll_start(&w->poll, events, on_socket) < 0 ? -1 : 0;
 }
 
+static void curl_begin(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
 struct fetch *fetch_create(uv_loop_t *loop, const struct fetch_options *o)
 {
-    static bool begun;
-    if (!begun)
-        curl_global_init(CURL_GLOBAL_DEFAULT);
-    begun = true;
+    static uv_once_t begun = UV_ONCE_INIT; /* each thread may have a fetch of its own */
+    uv_once(&begun, curl_begin);
     struct fetch *f = mem_alloc(sizeof *f);
     f->loop = loop;
     f->ca = mem_dup(o->ca);
     f->token = mem_dup(o->token);
     f->user = mem_dup(o->user);
     f->password = mem_dup(o->password);
+    f->cert = mem_dup(o->cert);
+    f->key = mem_dup(o->key);
+    f->header = mem_dup(o->header);
+    f->keeps_connections = o->keeps_connections;
+    f->answer_max = o->answer_max ? o->answer_max : FETCH_BODY_BYTES_MAX;
     f->answered_ms = o->answered_ms ? o->answered_ms : FETCH_ANSWERED_MS;
     uv_timer_init(loop, &f->timer);
     f->timer.data = f;
@@ -238,6 +275,9 @@ void fetch_destroy(struct fetch *f)
     free(f->token);
     free(f->user);
     free(f->password);
+    free(f->cert);
+    free(f->key);
+    free(f->header);
     uv_timer_stop(&f->timer);
     uv_close((uv_handle_t *)&f->timer, on_timer_closed);
 }
@@ -245,7 +285,7 @@ void fetch_destroy(struct fetch *f)
 static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
 {
     struct request *r = arg;
-    if (n > FETCH_BODY_BYTES_MAX - r->body.len) {
+    if (n > r->fetch->answer_max - r->body.len) {
         r->too_large = true;
         return 0;
     }
@@ -253,16 +293,22 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *arg)
     return n;
 }
 
-/* The bytes of a small file. */
+static size_t on_send(char *bytes, size_t size, size_t n, void *arg)
+{
+    struct request *r = arg;
+    size_t left = r->out.len - r->sent, len = size * n < left ? size * n : left;
+    memcpy(bytes, r->out.s + r->sent, len);
+    r->sent += len;
+    return len;
+}
+
+/* The bytes of a small file that nobody else may read. */
 static int read_secret(const char *path, struct text *out, struct err *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat st;
+    int fd = private_open(path, e);
     if (fd < 0)
-        return err_set(e, -errno, "%s: %s", path, strerror(errno));
-    ssize_t n = -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        n = read(fd, text_room(out, FETCH_TOKEN_BYTES_MAX + 1), FETCH_TOKEN_BYTES_MAX + 1);
+        return fd;
+    ssize_t n = read(fd, text_room(out, FETCH_TOKEN_BYTES_MAX + 1), FETCH_TOKEN_BYTES_MAX + 1);
     close(fd);
     if (n < 0)
         return err_set(e, -EIO, "%s: not a file that can be read", path);
@@ -314,6 +360,8 @@ static int add_headers(struct request *r, bool has_body, struct err *e)
 {
     add_header(r, "Accept: application/json");
     add_header(r, "Expect:");
+    if (r->fetch->header)
+        add_header(r, r->fetch->header);
     if (has_body)
         add_header(r, "Content-Type: application/json");
     if (!r->fetch->token)
@@ -340,11 +388,16 @@ static CURLcode set_bounds(struct request *r, CURL *c)
     SET(NOSIGNAL, 1L);
     SET(QUICK_EXIT, 1L); /* otherwise giving up waits, in the loop, for the look-up of a name */
     SET(CONNECTTIMEOUT_MS, (long)FETCH_CONNECTED_MS);
-    SET(TIMEOUT_MS, (long)r->fetch->answered_ms);
+    SET(TIMEOUT_MS, r->piece ? 0L : (long)r->fetch->answered_ms);
+    SET(TCP_KEEPALIVE, 1L);
     SET(SSL_VERIFYPEER, 1L);
     SET(SSL_VERIFYHOST, 2L);
     if (r->fetch->ca)
         SET(CAINFO, r->fetch->ca);
+    if (r->fetch->cert)
+        SET(SSLCERT, r->fetch->cert);
+    if (r->fetch->key)
+        SET(SSLKEY, r->fetch->key);
     SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     return rc;
 }
@@ -361,17 +414,32 @@ static CURLcode set_user(const struct request *r, CURL *c)
     return rc;
 }
 
+/* A body that libcurl cannot begin anew, so that it never sends twice what somebody may have carried out. */
+static CURLcode set_body_once(struct request *r, CURL *c, const char *body)
+{
+    CURLcode rc = CURLE_OK;
+    text_add(&r->out, body);
+    SET(POST, 1L);
+    SET(POSTFIELDSIZE_LARGE, (curl_off_t)r->out.len);
+    SET(READFUNCTION, on_send);
+    SET(READDATA, r);
+    return rc;
+}
+
 static CURLcode set_request(struct request *r, CURL *c, const char *method, const char *url, const char *body)
 {
     CURLcode rc = set_bounds(r, c);
     SET(URL, url);
     SET(USERAGENT, "fettle/" FETTLE_VERSION);
     SET(HTTPHEADER, r->headers);
-    if (body)
+    bool kept = r->fetch->keeps_connections;
+    if (body && kept)
+        rc = rc ? rc : set_body_once(r, c, body);
+    else if (body)
         SET(COPYPOSTFIELDS, body);
     SET(CUSTOMREQUEST, method);
     /* On a used connection libcurl would repeat a request that may have been carried out. */
-    SET(FRESH_CONNECT, strcmp(method, "POST") == 0 ? 1L : 0L);
+    SET(FRESH_CONNECT, strcmp(method, "POST") == 0 && !kept ? 1L : 0L);
     SET(WRITEFUNCTION, on_body);
     SET(WRITEDATA, r);
     SET(ERRORBUFFER, r->words);
@@ -394,12 +462,18 @@ const char *fetch_header(const struct fetch *f, const char *name)
     return h->value;
 }
 
-void fetch_start_if(struct fetch *f, const char *etag, const char *method, const char *url, const char *body,
-                    fetch_done_fn *done, void *arg)
+bool fetch_sent(const struct fetch *f)
 {
-    assert(method && url && done);
-    struct request *r = mem_alloc(sizeof *r);
-    *r = (struct request){.fetch = f, .done = done, .arg = arg};
+    long bytes = 0;
+    return f->told && f->told->easy &&
+           curl_easy_getinfo(f->told->easy, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK && bytes > 0;
+}
+
+/* Hands the request to libcurl. What cannot be started is reported like any other end. */
+static void request_begin(struct request *r, const char *etag, const char *method, const char *url,
+                          const char *body)
+{
+    struct fetch *f = r->fetch;
     CURL *c = curl_easy_init();
     if (!c)
         abort();
@@ -418,4 +492,32 @@ void fetch_start_if(struct fetch *f, const char *etag, const char *method, const
     curl_easy_cleanup(c);
     fetch_finish(r);
     uv_timer_start(&f->timer, on_timeout, 0, 0);
+}
+
+void fetch_start_if(struct fetch *f, const char *etag, const char *method, const char *url, const char *body,
+                    fetch_done_fn *done, void *arg)
+{
+    assert(method && url && done);
+    struct request *r = mem_alloc(sizeof *r);
+    *r = (struct request){.fetch = f, .done = done, .arg = arg};
+    request_begin(r, etag, method, url, body);
+}
+
+struct request *fetch_stream(struct fetch *f, const char *method, const char *url, const char *body,
+                             fetch_piece_fn *piece, fetch_done_fn *done, void *arg)
+{
+    assert(method && url && piece && done);
+    struct request *r = mem_alloc(sizeof *r);
+    *r = (struct request){.fetch = f, .piece = piece, .done = done, .arg = arg};
+    request_begin(r, "", method, url, body);
+    return r;
+}
+
+void fetch_stop(struct request *r)
+{
+    assert(r->piece && r != r->fetch->told && "a stream that has ended is not stopped");
+    if (!r->is_finished)
+        fetch_finish(r);
+    DL_DELETE(r->fetch->finished, r);
+    request_free(r);
 }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <uv.h>
 
@@ -23,10 +24,16 @@ enum {
 
 struct fetch_options {
     const char *ca;    /* file of authorities; NULL: the system's */
-    const char *token; /* file with a bearer token, read at each request; NULL: none */
+    const char *token; /* file with a bearer token, read at each request, and refused when others may read it;
+                          NULL: none */
     const char *user;  /* HTTP Basic, with the password, NULL for an empty one; NULL: none */
     const char *password;
-    unsigned answered_ms; /* the limit for a whole request, in ms; 0: FETCH_ANSWERED_MS */
+    const char *cert;       /* file with a certificate that the server asks for, and its key; NULL: none */
+    const char *key;        /* file with that key */
+    const char *header;     /* a line that each request has as well; NULL: none */
+    unsigned answered_ms;   /* the limit for a whole request, in ms; 0: FETCH_ANSWERED_MS */
+    size_t answer_max;      /* the longest answer in bytes; 0: FETCH_BODY_BYTES_MAX */
+    bool keeps_connections; /* also those of POST: a server that closes one costs the request on it */
 };
 
 struct fetch;
@@ -44,6 +51,18 @@ void fetch_start(struct fetch *f, const char *method, const char *url, const cha
 /* The same, to be carried out only while the resource still has this ETag (If-Match); "" for any. */
 void fetch_start_if(struct fetch *f, const char *etag, const char *method, const char *url, const char *body,
                     fetch_done_fn *done, void *arg);
+/* An answer without an end: `piece` is called with its bytes as they come, of any answer whatever its status,
+ * until `done` says that the stream has ended, with an empty body. No limit of time or size but that of one
+ * piece. Returns the request, for fetch_stop. */
+struct request;
+typedef void fetch_piece_fn(void *arg, const char *bytes, size_t len);
+struct request *fetch_stream(struct fetch *f, const char *method, const char *url, const char *body,
+                             fetch_piece_fn *piece, fetch_done_fn *done, void *arg);
+/* Ends a stream without calling back. Not once `done` was called. */
+void fetch_stop(struct request *r);
+/* Whether anything of the request that `done` is being told of was sent; false means that nobody can have
+ * carried it out. */
+bool fetch_sent(const struct fetch *f);
 /* Borrows a header of the answer that `done` is being told, until it returns; "" when it has none. */
 const char *fetch_header(const struct fetch *f, const char *name);
 

@@ -39,6 +39,10 @@ struct world {
     struct text body;
     struct err why;
     struct fetch *ended; /* destroyed by the callback */
+    bool sent;
+    struct request *stream;
+    struct text pieces;
+    enum { GO_ON, STOP, DESTROY } on_piece;
     char dir[40];
 };
 
@@ -61,6 +65,8 @@ static const struct {
     {"/garbage", "hello\r\n\r\n"},
     {"/endless", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"},
     {"/away", ""},
+    {"/stream", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"},
+    {"/ends", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"},
 };
 
 static sem_t slow_names, looked_up;
@@ -216,6 +222,7 @@ static int teardown(void **state)
     assert_int_equal(uv_loop_close(&w->loop), 0);
     text_fini(&w->asked);
     text_fini(&w->body);
+    text_fini(&w->pieces);
     assert_int_equal(rmdir(w->dir), 0);
     free(w);
     return 0;
@@ -225,6 +232,7 @@ static void on_done(void *arg, int status, const char *body, size_t len, const s
 {
     struct world *w = arg;
     w->n_done++;
+    w->sent = fetch_sent(w->fetch);
     w->status = status;
     w->why = *why;
     text_clear(&w->body);
@@ -334,6 +342,7 @@ static void test_no_proxy_of_the_environment(void **state)
 static void write_token(const char *path, const char *bytes, size_t len)
 {
     FILE *f = fopen(path, "w");
+    assert_int_equal(fchmod(fileno(f), 0600), 0);
     assert_int_equal(fwrite(bytes, 1, len, f), len);
     fclose(f);
 }
@@ -371,6 +380,10 @@ static void test_a_token_that_is_none_sends_nothing(void **state)
     write_token(path, long_one, FETCH_TOKEN_BYTES_MAX + 1);
     assert_int_equal(ask(w, "GET", "/ok", NULL), 0);
     free(long_one);
+    write_token(path, "good", 4);
+    assert_int_equal(chmod(path, 0640), 0); /* others have read it */
+    assert_int_equal(ask(w, "GET", "/ok", NULL), 0);
+    assert_non_null(strstr(w->why.msg, "others than its owner may read"));
     unlink(path);
     options(w, w->dir); /* no file at all */
     assert_int_equal(ask(w, "GET", "/ok", NULL), 0);
@@ -417,6 +430,102 @@ static void test_a_post_is_sent_once(void **state)
     assert_int_equal(ask(w, "POST", "/away", "{}"), 0);
     assert_int_equal(w->n_requests, 3);
     assert_int_equal(w->n_connections, 2);
+}
+
+/* A server that is asked often keeps the connection, and still nothing is sent twice. */
+static void test_a_post_on_a_kept_connection_is_sent_once(void **state)
+{
+    struct world *w = *state;
+    fetch_destroy(w->fetch);
+    w->fetch = fetch_create(&w->loop, &(struct fetch_options){.header = "X-More: 1",
+                                                              .answered_ms = ANSWERED_MS,
+                                                              .keeps_connections = true});
+    assert_int_equal(ask(w, "POST", "/ok", "{}"), 200);
+    assert_int_equal(ask(w, "POST", "/ok", "{\"a\":1}"), 200);
+    assert_non_null(strstr(w->asked.s, "\r\nX-More: 1\r\n"));
+    assert_non_null(strstr(w->asked.s, "\r\n\r\n{\"a\":1}"));
+    assert_int_equal(w->n_connections, 1);
+    assert_int_equal(ask(w, "POST", "/away", "{}"), 0);
+    assert_true(w->sent);
+    assert_int_equal(w->n_requests, 3); /* libcurl may connect anew, and has no body to send then */
+}
+
+static void test_what_was_not_sent_is_known(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(ask_url(w, "http://127.0.0.1:1/"), 0);
+    assert_false(w->sent);
+    assert_int_equal(ask(w, "GET", "/never", NULL), 0);
+    assert_true(w->sent);
+}
+
+static void on_piece(void *arg, const char *bytes, size_t len)
+{
+    struct world *w = arg;
+    text_add_bytes(&w->pieces, bytes, len);
+    if (w->on_piece == STOP)
+        fetch_stop(w->stream);
+    if (w->on_piece == DESTROY)
+        fetch_destroy(STEAL(w->fetch));
+}
+
+static void stream(struct world *w, const char *path)
+{
+    CLEANUP_TEXT struct text url = {0};
+    text_printf(&url, "http://127.0.0.1:%u%s", w->port, path);
+    text_clear(&w->pieces);
+    w->n_done = 0;
+    w->stream = fetch_stream(w->fetch, "POST", url.s, "{}", on_piece, on_done, w);
+    while (w->n_done == 0 && !w->pieces.len)
+        uv_run(&w->loop, UV_RUN_ONCE);
+}
+
+/* It lasts longer than any answer may. */
+static void test_a_stream_lasts(void **state)
+{
+    struct world *w = *state;
+    stream(w, "/stream");
+    assert_string_equal(w->pieces.s, "abc");
+    assert_int_equal(ask(w, "GET", "/never", NULL), 0);
+    assert_int_equal(w->why.code, -ETIMEDOUT);
+    assert_int_equal(ask(w, "GET", "/never", NULL), 0);
+    assert_int_equal(w->n_done, 2); /* and neither was the stream */
+    fetch_stop(w->stream);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
+    assert_int_equal(w->n_done, 2);
+}
+
+static void test_a_stream_that_ends_is_told_last(void **state)
+{
+    struct world *w = *state;
+    stream(w, "/ends");
+    while (w->n_done == 0)
+        uv_run(&w->loop, UV_RUN_ONCE);
+    assert_string_equal(w->pieces.s, "abc");
+    assert_int_equal(w->status, 200);
+    assert_int_equal(w->body.len, 0);
+    stream(w, "/away");
+    assert_int_equal(w->n_done, 1);
+    assert_int_equal(w->status, 0);
+}
+
+static void test_a_piece_may_end_all(void **state)
+{
+    struct world *w = *state;
+    static const char *const paths[] = {"/stream", "/ends"};
+    w->on_piece = STOP;
+    for (size_t i = 0; i < 2; i++) {
+        stream(w, paths[i]);
+        uv_run(&w->loop, UV_RUN_NOWAIT);
+        assert_string_equal(w->pieces.s, "abc");
+    }
+    w->on_piece = DESTROY;
+    for (size_t i = 0; i < 2; i++) {
+        stream(w, paths[i]);
+        assert_null(w->fetch);
+        options(w, NULL);
+    }
+    assert_int_equal(w->n_done, 0);
 }
 
 static void test_many_at_once(void **state)
@@ -510,6 +619,11 @@ int main(void)
         TEST(test_a_token_that_is_none_sends_nothing),
         TEST(test_a_user_an_etag_and_a_header),
         TEST(test_a_post_is_sent_once),
+        TEST(test_a_post_on_a_kept_connection_is_sent_once),
+        TEST(test_what_was_not_sent_is_known),
+        TEST(test_a_stream_lasts),
+        TEST(test_a_stream_that_ends_is_told_last),
+        TEST(test_a_piece_may_end_all),
         TEST(test_many_at_once),
         TEST(test_destroy_calls_nobody),
         TEST(test_a_callback_may_destroy),

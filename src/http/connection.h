@@ -9,8 +9,8 @@
 #include "http/server.h"
 
 /*
- * One connection of the HTTP server: shared by server.c (reading, deadlines), and answer.c and events.c
- * (writing). Inside this folder.
+ * One connection of the HTTP server: its end and its deadline (connection.c), for server.c (reading), and for
+ * answer.c and events.c (writing). Inside this folder.
  */
 
 enum connection_state {
@@ -42,6 +42,16 @@ struct door {
     size_t surplus;            /* connections in PLACE_SURPLUS */
 };
 
+/* The deadlines of a server's connections. */
+struct deadlines {
+    uv_timer_t timer;
+    uv_timer_cb on_due;
+    struct mono wake; /* when the timer fires */
+    bool over;        /* the server ends, and the timer is not started any more */
+};
+/* The timer fires at this time at the latest. */
+void deadlines_wake(struct deadlines *d, struct mono at);
+
 /* An exchange: the current one of its connection. */
 struct http_request {
     struct connection *connection;
@@ -66,10 +76,11 @@ struct connection {
     enum connection_state state;
     struct door *door;
     enum place place;
-    char *refusal;      /* why it has no place: it gets this answer and no other */
-    struct party party; /* valid once it is admitted */
-    struct guest guest; /* while it is in a handshake */
-    struct turn turn;   /* the turn of its exchange */
+    char *refusal;               /* why it has no place: it gets this answer and no other */
+    struct party party;          /* valid once it is admitted */
+    struct guest guest;          /* while it is in a handshake */
+    struct turn turn;            /* the turn of its exchange */
+    struct deadlines *deadlines; /* the server's */
     struct mono deadline;
     struct http_request *exchange;
     struct text rest; /* bytes that came too early */
@@ -98,6 +109,9 @@ void door_fini(struct door *d);
 struct connection *door_enter(struct connection *c);
 /* The party is known: takes one of its slots. -EAGAIN with a sentence makes the connection surplus. */
 int door_admit(struct connection *c, const struct party *p, struct err *e);
+/* Moves a connection that has a slot to another party. -EAGAIN with a sentence when that one has no slot
+ * left; it keeps its own then. */
+int door_move(struct connection *c, const struct party *p, struct err *e);
 /* Gives back the connection's place. */
 void door_leave(struct connection *c);
 

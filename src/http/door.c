@@ -41,6 +41,14 @@ int door_admit(struct connection *c, const struct party *p, struct err *e)
     return rc;
 }
 
+int door_move(struct connection *c, const struct party *p, struct err *e)
+{
+    int rc = c->place == PLACE_HELD ? slots_move(c->door->slots, &c->party, p, e) : 0;
+    if (rc == 0)
+        c->party = *p;
+    return rc;
+}
+
 void door_leave(struct connection *c)
 {
     struct door *d = c->door;

@@ -57,6 +57,11 @@ struct stream *http_stream(struct http_request *r)
     return r->connection->stream;
 }
 
+int http_set_party(struct http_request *r, const struct party *p, struct err *e)
+{
+    return door_move(r->connection, p, e);
+}
+
 void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg))
 {
     r->arg = arg;

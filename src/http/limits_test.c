@@ -175,6 +175,37 @@ static void test_a_party_has_its_share_and_administrators_a_reserve(void **state
     world_fini(&w);
 }
 
+/* A request shows whose the connection is: then that one's share counts. */
+static void test_a_connection_becomes_another_partys(void **state)
+{
+    static const struct slots_limits door = {.all = 9, .each = 2, .reserve = 0};
+    const struct party sue = {.name = "subject sue"};
+    struct world w;
+    struct client c[3], late;
+    struct err e = {0};
+    world_init_door(&w, &door, NULL);
+    for (int i = 0; i < 3; i++) {
+        const char *const addresses[] = {"address a", "address b", "address c"};
+        client_init_as(&c[i], &w, addresses[i], false);
+        w.pending = NULL;
+        client_send(&c[i], GET("/later"));
+        while (!w.pending)
+            world_turn(&w, &c[i], 0);
+        assert_int_equal(http_set_party(w.pending, &sue, &e), i < 2 ? 0 : -EAGAIN);
+        http_answer(w.pending, 200, NULL, "{}", 2);
+        client_wait(&c[i], "200 OK");
+    }
+    assert_string_equal(e.msg, "there are too many connections of subject sue: 2");
+    client_fini(&c[0]);
+    client_fini(&c[2]);
+    client_init_as(&late, &w, "address a", false); /* its places are free again */
+    client_send(&late, GET("/json"));
+    client_wait(&late, "409 Conflict");
+    client_fini(&c[1]);
+    client_fini(&late);
+    world_fini(&w);
+}
+
 static void test_a_slow_client_blocks_nobody(void **state)
 {
     struct world w;
@@ -237,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_who_takes_no_byte_of_the_answer_is_cut_off),
         cmocka_unit_test(test_a_stream_that_nobody_reads_is_cut_off),
         cmocka_unit_test(test_a_party_has_its_share_and_administrators_a_reserve),
+        cmocka_unit_test(test_a_connection_becomes_another_partys),
         cmocka_unit_test(test_a_slow_client_blocks_nobody),
         cmocka_unit_test(test_the_newest_connection_of_too_many_is_refused),
     };

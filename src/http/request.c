@@ -265,6 +265,8 @@ static int check_host(const struct request *r, struct err *e)
     size_t hosts = header_count(r, "Host");
     if (hosts > 1 || (hosts == 0 && splitter_minor(r->splitter) > 0))
         return err_set(e, -EINVAL, "the request has %zu Host headers", hosts);
+    if (header_count(r, "Authorization") > 1)
+        return err_set(e, -EINVAL, "the request has more than one Authorization header");
     if (header_count(r, "Origin") == 0)
         return 0;
     const char *host = request_header(r, "Host");

@@ -12,8 +12,7 @@
  * streams' hub does: it runs after the timers and before the loop looks at its sockets, and the loop does not
  * sleep while a request waits.
  *
- * Each connection has one deadline, and the server has one timer for the earliest. A deadline that was moved
- * later costs one extra look; nothing has to be unregistered.
+ * Each connection has one deadline (connection.c), and the server looks at those that are over.
  */
 #include "http/connection.h"
 
@@ -37,9 +36,8 @@ const struct http_limits http_limits_default = {
 
 struct http_server {
     uv_loop_t *loop;
-    uv_timer_t timer;
-    struct mono wake; /* when the timer fires */
-    uv_idle_t idle;   /* active while a request waits for its turn */
+    struct deadlines deadlines;
+    uv_idle_t idle; /* active while a request waits for its turn */
     struct turns *turns;
     http_request_fn *fn;
     http_party_fn *who;
@@ -52,42 +50,9 @@ struct http_server {
     int handles; /* handles that are not closed */
 };
 
-static void on_timer(uv_timer_t *timer);
-
-static void server_wake(struct http_server *s, struct mono at)
-{
-    if (s->destroyed || at.ns >= s->wake.ns)
-        return;
-    s->wake = at;
-    int64_t ns = mono_sub(at, mono_now()).ns;
-    uv_timer_start(&s->timer, on_timer, ns > 0 ? (uint64_t)(ns / 1000000 + 1) : 0, 0);
-}
-
-void connection_set_deadline(struct connection *c, struct mono at)
-{
-    c->deadline = at;
-    server_wake(c->server, at);
-}
-
 static void deadline_in(struct connection *c, struct span span)
 {
     connection_set_deadline(c, mono_add(mono_now(), span));
-}
-
-void connection_close(struct connection *c)
-{
-    c->state = CONNECTION_CLOSING;
-    connection_set_deadline(c, MONO_NEVER);
-    stream_close(c->stream);
-}
-
-void connection_abort(struct connection *c, int code, const char *why)
-{
-    struct err e;
-    err_set(&e, code, "%s", why);
-    c->state = CONNECTION_CLOSING;
-    connection_set_deadline(c, MONO_NEVER);
-    stream_abort(c->stream, &e);
 }
 
 /* Answers a client that cannot be read any further. The stream drops the rest of its bytes while it
@@ -97,28 +62,6 @@ static void connection_refuse(struct connection *c, const struct err *why)
     c->keep = false;
     connection_answer_err(c, why);
     connection_close(c);
-}
-
-void connection_watch(struct connection *c)
-{
-    c->moved = mono_now();
-    c->taken = c->written - stream_queued(c->stream);
-    c->untaken = stream_untaken(c->stream);
-    c->backlog = true;
-    connection_set_deadline(c, mono_add(c->moved, (struct span){c->limits.progress.ns / 4}));
-}
-
-bool connection_moves(struct connection *c, struct mono now)
-{
-    size_t queued = stream_queued(c->stream);
-    bool events = c->state == CONNECTION_EVENTS; /* these may be so few that the system holds them all */
-    size_t untaken = events ? stream_untaken(c->stream) : queued;
-    if (untaken == 0 || untaken < c->untaken || (c->backlog && c->written - queued > c->taken))
-        c->moved = now;
-    c->taken = c->written - queued;
-    c->untaken = untaken;
-    c->backlog = queued > 0 || !events;
-    return mono_sub(now, c->moved).ns < c->limits.progress.ns;
 }
 
 static void exchange_begin(struct connection *c)
@@ -332,6 +275,7 @@ static void on_accept(void *arg, int fd)
     struct connection *c = mem_alloc(sizeof *c);
     c->server = s;
     c->door = d;
+    c->deadlines = &s->deadlines;
     c->limits = s->limits;
     c->deadline = MONO_NEVER;
     DL_APPEND(s->connections, c);
@@ -377,7 +321,7 @@ static void on_timer(uv_timer_t *timer)
 {
     struct http_server *s = timer->data;
     struct mono now = mono_now(), next = MONO_NEVER;
-    s->wake = MONO_NEVER;
+    s->deadlines.wake = MONO_NEVER;
     struct connection *c;
     DL_FOREACH (s->connections, c) {
         if (c->deadline.ns <= now.ns)
@@ -385,7 +329,7 @@ static void on_timer(uv_timer_t *timer)
         if (c->deadline.ns < next.ns)
             next = c->deadline;
     }
-    server_wake(s, next);
+    deadlines_wake(&s->deadlines, next);
 }
 
 struct http_server *http_server_create(uv_loop_t *loop, const struct slots_limits *door, http_request_fn *fn,
@@ -400,10 +344,10 @@ struct http_server *http_server_create(uv_loop_t *loop, const struct slots_limit
     s->who = who;
     s->arg = arg;
     s->limits = http_limits_default;
-    s->wake = MONO_NEVER;
-    uv_timer_init(loop, &s->timer);
+    s->deadlines = (struct deadlines){.on_due = on_timer, .wake = MONO_NEVER};
+    uv_timer_init(loop, &s->deadlines.timer);
     uv_idle_init(loop, &s->idle);
-    s->timer.data = s->idle.data = s;
+    s->deadlines.timer.data = s->idle.data = s;
     s->handles = HANDLES;
     return s;
 }
@@ -445,13 +389,13 @@ void http_server_destroy(struct http_server *s)
         return;
     listener_close(s->local.listener);
     listener_close(s->tls.listener);
-    s->destroyed = true;
+    s->destroyed = s->deadlines.over = true;
     struct connection *c;
     DL_FOREACH (s->connections, c) {
         exchange_lose(c->exchange);
         c->state = CONNECTION_CLOSING;
         stream_abort(c->stream, NULL);
     }
-    uv_close((uv_handle_t *)&s->timer, on_handle_closed);
+    uv_close((uv_handle_t *)&s->deadlines.timer, on_handle_closed);
     uv_close((uv_handle_t *)&s->idle, on_handle_closed);
 }

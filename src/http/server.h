@@ -61,6 +61,9 @@ const char *http_header(const struct http_request *r, const char *name); /* NULL
 /* len bytes, followed by a zero byte. */
 const char *http_body(const struct http_request *r, size_t *len);
 struct stream *http_stream(struct http_request *r); /* the client */
+/* The request showed who the client is: from now on the connection counts as this party's. -EAGAIN with a
+ * sentence when the party has its share of places; the connection stays with the party before. */
+int http_set_party(struct http_request *r, const struct party *p, struct err *e);
 
 void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg));
 

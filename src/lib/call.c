@@ -12,12 +12,17 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct span KEEP_FOR = {INT64_C(45) * 1000000000}; /* the controller closes after 60 s */
-enum { READ_BYTES = 64 << 10 };
+enum {
+    READ_BYTES = 64 << 10,
+    NOT_LEADER = 421, /* the HTTP status of a change that a controller which does not lead refuses */
+    ROUND_MS = 200    /* between two rounds through all controllers */
+};
 
 int call_tell(struct fettle_error *e, int r, const struct err *why)
 {
@@ -34,11 +39,12 @@ int fettle_open(const struct fettle_options *options, struct fettle **out, struc
     struct fettle *f = calloc(1, sizeof *f);
     if (!f)
         return call_tell(e, err_set(&why, -ENOMEM, "no memory"), &why);
-    int r = address_init(&f->address, options, &why);
-    if (r < 0) {
+    int n = address_init(f->addresses, options, &why);
+    if (n < 0) {
         free(f);
-        return call_tell(e, r, &why);
+        return call_tell(e, n, &why);
     }
+    f->n_addresses = n;
     f->timeout_ms = options && options->timeout_ms > 0 ? options->timeout_ms : FETTLE_TIMEOUT_MS;
     *out = f;
     return 0;
@@ -49,8 +55,19 @@ void fettle_close(struct fettle *f)
     if (!f)
         return;
     dial_close(f->kept);
-    address_fini(&f->address);
+    for (int i = 0; i < f->n_addresses; i++)
+        address_fini(&f->addresses[i]);
     free(f);
+}
+
+void call_turn(struct fettle *f)
+{
+    struct address first = f->addresses[0];
+    for (int i = 1; i < f->n_addresses; i++)
+        f->addresses[i - 1] = f->addresses[i];
+    f->addresses[f->n_addresses - 1] = first;
+    dial_close(f->kept);
+    f->kept = NULL;
 }
 
 void fettle_dry_run(struct fettle *f, bool on)
@@ -58,8 +75,8 @@ void fettle_dry_run(struct fettle *f, bool on)
     f->dry_run = on;
 }
 
-void call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
-                        const char *extra, const char *body)
+int call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
+                       const char *extra, const char *body, struct err *e)
 {
     buffer_add(to, method);
     buffer_add(to, " ");
@@ -68,6 +85,7 @@ void call_write_request(struct buffer *to, const struct address *a, const char *
     buffer_add(to, a->path ? "localhost" : a->name + strlen("https://"));
     buffer_add(to, "\r\nUser-Agent: libfettle/" FETTLE_VERSION "\r\n");
     buffer_add(to, extra);
+    int r = address_authorize(a, to, e);
     if (body) {
         buffer_add(to, "Content-Type: application/json\r\nContent-Length: ");
         buffer_add_u64(to, strlen(body));
@@ -75,6 +93,7 @@ void call_write_request(struct buffer *to, const struct address *a, const char *
     }
     buffer_add(to, "\r\n");
     buffer_add(to, body ? body : "");
+    return r < 0 ? r : buffer_check(to, e);
 }
 
 static int on_body(void *arg, const char *bytes, size_t n)
@@ -153,30 +172,55 @@ static int call_unknown(struct err *e)
                    cause.msg);
 }
 
-static int call_exchange(struct fettle *f, const char *method, const char *path, const char *body,
-                         int *status, struct buffer *answer, struct err *e)
+/* With one controller. *sent says whether it may have got the request. */
+static int exchange_once(struct fettle *f, const char *method, const char *path, const char *body,
+                         struct mono until, bool *sent, int *status, struct buffer *answer, struct err *e)
 {
-    struct mono until = mono_add(mono_now(), span_ms(f->timeout_ms));
     struct buffer request = {0};
-    call_write_request(&request, &f->address, method, path, "", body);
+    int r = call_write_request(&request, f->addresses, method, path, "", body, e);
     bool again = use_kept(f) && !body;
-    int r = buffer_check(&request, e);
     if (r == 0 && !f->kept)
-        r = address_dial(&f->address, until, &f->kept, e);
-    bool any = false, sent = r == 0;
+        r = address_dial(f->addresses, until, &f->kept, e);
+    bool any = false;
+    *sent = r == 0;
     if (r == 0)
         r = call_converse(f, &request, until, status, answer, &any, e);
     if (r == -ECONNREFUSED && again && !any) {
-        r = address_dial(&f->address, until, &f->kept, e);
+        r = address_dial(f->addresses, until, &f->kept, e);
         if (r == 0)
             r = call_converse(f, &request, until, status, answer, &any, e);
     }
     if (r == -ETIMEDOUT)
-        err_set(e, r, "no answer from the controller at %s within %d ms", f->address.name, f->timeout_ms);
-    if (r < 0 && r != -ENOMEM && sent && body && !f->dry_run)
+        err_set(e, r, "no answer from the controller at %s within %d ms", f->addresses->name, f->timeout_ms);
+    if (r < 0 && r != -ENOMEM && *sent && body && !f->dry_run)
         r = call_unknown(e);
     buffer_fini(&request);
     return r;
+}
+
+/* A controller that cannot be reached, or does not lead, did nothing: another one is asked, as long as there
+ * is time. When all were asked, a leader may be about to be found. */
+static int call_exchange(struct fettle *f, const char *method, const char *path, const char *body,
+                         int *status, struct buffer *answer, struct err *e)
+{
+    struct mono until = mono_add(mono_now(), span_ms(f->timeout_ms));
+    bool follows = false; /* a controller of this round answered that it does not lead */
+    for (int asked = 1;; asked++) {
+        bool sent = false;
+        int r = exchange_once(f, method, path, body, until, &sent, status, answer, e);
+        follows = follows || (r == 0 && *status == NOT_LEADER);
+        bool is_elsewhere = r == 0 ? *status == NOT_LEADER : r == -ECONNREFUSED && !sent;
+        if (!is_elsewhere || f->n_addresses == 1)
+            return r;
+        bool is_round = asked % f->n_addresses == 0;
+        if (is_round && (!follows || mono_sub(until, mono_now()).ns <= span_ms(ROUND_MS).ns))
+            return r;
+        if (is_round)
+            poll(NULL, 0, ROUND_MS);
+        follows = follows && !is_round;
+        buffer_fini(answer);
+        call_turn(f);
+    }
 }
 
 int call_refusal(const struct address *a, int status, struct buffer *body, struct err *e)
@@ -222,11 +266,11 @@ static int answer_fetch(struct fettle *f, const char *method, const char *path, 
     buffer_fini(&target);
     size_t len = answer.len;
     if (r == 0 && status / 100 != 2)
-        r = call_refusal(&f->address, status, &answer, e);
+        r = call_refusal(f->addresses, status, &answer, e);
     else if (r == 0 && len == 0)
-        r = err_set(e, -EPROTO, "the answer of %s is empty", f->address.name);
+        r = err_set(e, -EPROTO, "the answer of %s is empty", f->addresses->name);
     else if (r == 0)
-        r = read_object(&f->address, buffer_take(&answer), len, out, e);
+        r = read_object(f->addresses, buffer_take(&answer), len, out, e);
     buffer_fini(&answer);
     return r;
 }
@@ -284,6 +328,35 @@ int fettle_call(struct fettle *f, const char *method, const char *path, const ch
     }
     buffer_fini(&answer);
     return call_tell(e, r, &why);
+}
+
+static int bytes_fetch(struct fettle *f, const char *path, char **bytes, size_t *len, struct err *e)
+{
+    struct buffer target = {0}, answer = {0};
+    int status = 0;
+    buffer_add(&target, path ? "/v1/audit/" : "/v1/audit");
+    buffer_add(&target, path ? path : "");
+    int r = buffer_check(&target, e);
+    if (r == 0 && !is_word(target.s))
+        r = err_set(e, -EINVAL, "the path is not fit for a request");
+    if (r == 0)
+        r = call_exchange(f, "GET", target.s, NULL, &status, &answer, e);
+    buffer_fini(&target);
+    if (r == 0 && status / 100 != 2) {
+        r = call_refusal(f->addresses, status, &answer, e);
+    } else if (r == 0) {
+        *len = answer.len;
+        *bytes = buffer_take(&answer);
+        r = *bytes ? 0 : err_set(e, -ENOMEM, "no memory");
+    }
+    buffer_fini(&answer);
+    return r;
+}
+
+int fettle_audit_read(struct fettle *f, const char *path, char **bytes, size_t *len, struct fettle_error *e)
+{
+    struct err why = {0};
+    return call_tell(e, bytes_fetch(f, path, bytes, len, &why), &why);
 }
 
 int fettle_read(const char *text, struct fettle_answer **out, struct fettle_error *e)

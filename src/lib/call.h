@@ -12,19 +12,24 @@
  */
 
 struct fettle {
-    struct address address;
+    struct address addresses[ADDRESSES_MAX]; /* of the controllers; calls go to the first */
+    int n_addresses;
     int timeout_ms;
     bool dry_run;
     struct dialled *kept; /* the connection of the last call; NULL when there is none to reuse */
     struct mono kept_at;
 };
 
+/* The calls go to the next controller from now on. */
+void call_turn(struct fettle *f);
+
 /* Copies an internal function's error into the caller's structure. Returns r. */
 int call_tell(struct fettle_error *e, int r, const struct err *why);
 
-/* Writes the head and body of a request. `extra` may have more headers, each with its line end. */
-void call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
-                        const char *extra, const char *body);
+/* Writes the head and body of a request. `extra` may have more headers, each with its line end. Returns the
+ * errors of address_authorize, and -ENOMEM. */
+int call_write_request(struct buffer *to, const struct address *a, const char *method, const char *path,
+                       const char *extra, const char *body, struct err *e);
 
 /* Makes an error of an answer with an error status. Takes over *body. */
 int call_refusal(const struct address *a, int status, struct buffer *body, struct err *e);

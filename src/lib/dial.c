@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/dial.h"
 
+#include "base/private.h"
 #include "base/text.h"
 #include "lib/buffer.h"
 #include "link/blocking.h"
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 static const char SOCKET_DEFAULT[] = "/run/fettle/fettled.sock";
-enum { PEM_BYTES_MAX = 1 << 20 };
+enum { PEM_BYTES_MAX = 1 << 20, TOKEN_FILE_BYTES_MAX = 8 << 10 };
 
 struct dialled {
     int fd;
@@ -73,28 +74,45 @@ static int copy_file(const char *given, const char *variable, char **out, struct
     return s ? dial_copy(s, strlen(s), out, e) : 0;
 }
 
-int address_init(struct address *a, const struct fettle_options *options, struct err *e)
+static int address_read(struct address *a, const char *name, size_t len, const struct fettle_options *o,
+                        struct err *e)
 {
-    static const struct fettle_options none;
-    const struct fettle_options *o = options ? options : &none;
-    const char *name = dial_choose(o->controller, "FETTLE_CONTROLLER");
-    if (!name)
-        name = SOCKET_DEFAULT;
     *a = (struct address){0};
-    int r = dial_copy(name, strlen(name), &a->name, e);
-    if (r == 0 && strncmp(name, "https://", 8) == 0)
-        r = parse_host(a, name + 8, e);
+    int r = dial_copy(name, len, &a->name, e);
+    if (r == 0 && strncmp(a->name, "https://", 8) == 0)
+        r = parse_host(a, a->name + 8, e);
     else if (r == 0)
-        r = parse_path(a, strncmp(name, "unix:", 5) == 0 ? name + 5 : name, e);
+        r = parse_path(a, strncmp(a->name, "unix:", 5) == 0 ? a->name + 5 : a->name, e);
     if (r == 0)
         r = copy_file(o->cert, "FETTLE_CERT", &a->cert, e);
     if (r == 0)
         r = copy_file(o->key, "FETTLE_KEY", &a->key, e);
     if (r == 0)
         r = copy_file(o->ca, "FETTLE_CA", &a->ca, e);
+    if (r == 0)
+        r = copy_file(o->token, "FETTLE_TOKEN", &a->token, e);
     if (r < 0)
         address_fini(a);
     return r;
+}
+
+int address_init(struct address a[static ADDRESSES_MAX], const struct fettle_options *options, struct err *e)
+{
+    static const struct fettle_options none;
+    const struct fettle_options *o = options ? options : &none;
+    const char *names = dial_choose(o->controller, "FETTLE_CONTROLLER");
+    int n = 0, r = 0;
+    if (!names)
+        names = SOCKET_DEFAULT;
+    for (const char *name = names; r == 0 && name; name = strchr(name, ','), name += name ? 1 : 0) {
+        if (n == ADDRESSES_MAX)
+            r = err_set(e, -EINVAL, "more than %d controllers in \"%.200s\"", ADDRESSES_MAX, names);
+        else if ((r = address_read(&a[n], name, strcspn(name, ","), o, e)) == 0)
+            n++;
+    }
+    while (r < 0 && n > 0)
+        address_fini(&a[--n]);
+    return r < 0 ? r : n;
 }
 
 void address_fini(struct address *a)
@@ -106,7 +124,45 @@ void address_fini(struct address *a)
     free(a->cert);
     free(a->key);
     free(a->ca);
+    free(a->token);
     *a = (struct address){0};
+}
+
+/* ---- the token ---- */
+
+/* Whether the bytes can stand in a header unchanged. */
+static bool is_token(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s[i] <= ' ' || s[i] > '~')
+            return false;
+    return n > 0;
+}
+
+int address_authorize(const struct address *a, struct buffer *to, struct err *e)
+{
+    char bytes[TOKEN_FILE_BYTES_MAX + 1];
+    if (a->path || !a->token)
+        return 0;
+    int fd = private_open(a->token, e);
+    if (fd < 0)
+        return fd == -EACCES || fd == -EINVAL ? fd : err_wrap(e, -ENOENT, "the token");
+    ssize_t n = read(fd, bytes, sizeof bytes);
+    close(fd);
+    size_t len = n > 0 ? (size_t)n : 0;
+    while (len && strchr(" \t\r\n", bytes[len - 1]))
+        len--;
+    int r =
+        len <= TOKEN_FILE_BYTES_MAX && is_token(bytes, len)
+            ? 0
+            : err_set(e, -EINVAL, "%s: not one token of at most %d bytes", a->token, TOKEN_FILE_BYTES_MAX);
+    if (r == 0) {
+        buffer_add(to, "Authorization: Bearer ");
+        buffer_add_bytes(to, bytes, len);
+        buffer_add(to, "\r\n");
+    }
+    explicit_bzero(bytes, sizeof bytes);
+    return r;
 }
 
 /* ---- connecting ---- */
@@ -175,9 +231,8 @@ static int connect_tcp(const struct address *a, struct mono until, struct err *e
 
 /* ---- certificates ---- */
 
-static int read_pem(const char *path, struct buffer *into, struct err *e)
+static int read_pem(const char *path, FILE *f, struct buffer *into, struct err *e)
 {
-    FILE *f = fopen(path, "re");
     if (!f)
         return err_set(e, errno == EACCES || errno == ENOMEM ? -errno : -ENOENT, "%s: %s", path,
                        strerror(errno));
@@ -193,19 +248,27 @@ static int read_pem(const char *path, struct buffer *into, struct err *e)
     return r;
 }
 
+static int read_key(const char *path, struct buffer *into, struct err *e)
+{
+    int fd = private_open(path, e);
+    if (fd < 0)
+        return fd == -EACCES || fd == -EINVAL ? fd : -ENOENT;
+    return read_pem(path, fdopen(fd, "r"), into, e);
+}
+
 static int make_context(const struct address *a, struct tls_context **out, struct err *e)
 {
     struct buffer cert = {0}, key = {0}, ca = {0};
-    int r = a->ca ? read_pem(a->ca, &ca, e)
+    int r = a->ca ? read_pem(a->ca, fopen(a->ca, "re"), &ca, e)
                   : err_set(e, -EINVAL,
                             "which authority signs controllers? (FETTLE_CA names its certificate's file)");
     if (r == 0 && !a->cert != !a->key)
         r = err_set(e, -EINVAL,
                     "a certificate needs its key, and a key its certificate (FETTLE_CERT, FETTLE_KEY)");
     if (r == 0 && a->cert)
-        r = read_pem(a->cert, &cert, e);
+        r = read_pem(a->cert, fopen(a->cert, "re"), &cert, e);
     if (r == 0 && a->key)
-        r = read_pem(a->key, &key, e);
+        r = read_key(a->key, &key, e);
     if (r == 0 && (r = tls_client_context(cert.s, key.s, ca.s, out, e)) < 0)
         err_wrap(e, r, "%s%s%s%s%s", a->ca, a->cert ? ", " : "", a->cert ? a->cert : "", a->key ? ", " : "",
                  a->key ? a->key : "");

@@ -20,12 +20,21 @@ struct address {
     char *path; /* the path of the local socket; NULL for https */
     char *host;
     char *port;
-    char *cert, *key, *ca; /* names of files; NULL when not given */
+    char *cert, *key, *ca, *token; /* names of files; NULL when not given */
 };
 
-/* Takes the values of the options, the environment and the defaults. -EINVAL, -ENOMEM. */
-int address_init(struct address *a, const struct fettle_options *options, struct err *e);
+enum { ADDRESSES_MAX = 16 };
+
+/* Takes the values of the options, the environment and the defaults: one address for each controller that is
+ * named. Returns their number, or -EINVAL, -ENOMEM. */
+int address_init(struct address a[static ADDRESSES_MAX], const struct fettle_options *options, struct err *e);
 void address_fini(struct address *a);
+
+/* Adds the header with the bearer token, for an address of HTTPS that has one. The file is read each time,
+ * since tokens are short-lived. -EACCES when others may read it, -ENOENT when it cannot be read, -EINVAL when
+ * it has no token. */
+struct buffer;
+int address_authorize(const struct address *a, struct buffer *to, struct err *e);
 
 struct dialled;
 

@@ -4,6 +4,8 @@
  */
 #include "lib/dial.h"
 
+#include "lib/buffer.h"
+
 #include "base/text.h"
 #include "lib/stub_test.h"
 
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -83,6 +86,56 @@ static void nobody_there_is_said(void **state)
     fettle_close(f);
 }
 
+/* Of several controllers one is asked that can be reached, and for a change one that leads. */
+static void a_controller_that_leads_is_found(void **state)
+{
+    CLEANUP_FREE char *refusal =
+        stub_json(421, "{\"error\":{\"code\":\"not_leader\",\"message\":\"c2 leads\"}}");
+    CLEANUP_FREE char *done = stub_json(200, "{\"changed\":\"lx01\"}");
+    struct stub_answer refuses[] = {{.bytes = refusal}}, leads[] = {{.bytes = done}, {.bytes = done}};
+    struct stub *follower = stub_start(refuses, 1), *leader = stub_start(leads, 2);
+    CLEANUP_TEXT struct text names = {0};
+    struct fettle *f = NULL;
+    struct fettle_answer *a = NULL;
+    struct fettle_error e;
+    text_printf(&names, "/nonexistent/fettled.sock,%s,unix:%s", stub_path(follower), stub_path(leader));
+    const struct fettle_options o = {.controller = names.s};
+    assert_int_equal(fettle_open(&o, &f, &e), 0);
+    for (int i = 0; i < 2; i++) { /* it stays there */
+        assert_int_equal(fettle_node_drain(f, "lx01", "fan", &a, &e), 0);
+        assert_string_equal(fettle_get_text(fettle_answer_value(a), "changed"), "lx01");
+        fettle_answer_free(a);
+    }
+    fettle_close(f);
+    stub_join(follower);
+    stub_join(leader);
+    assert_int_equal(stub_requests(follower), 1);
+    assert_int_equal(stub_requests(leader), 2);
+    stub_stop(follower);
+    stub_stop(leader);
+}
+
+/* While nobody leads, the controllers are asked again until the time is over. */
+static void a_leader_is_waited_for(void **state)
+{
+    CLEANUP_FREE char *refusal =
+        stub_json(421, "{\"error\":{\"code\":\"not_leader\",\"message\":\"nobody leads\"}}");
+    CLEANUP_FREE char *done = stub_json(200, "{\"changed\":\"lx01\"}");
+    struct stub_answer becomes[] = {{.bytes = refusal}, {.bytes = refusal}, {.bytes = done}};
+    struct stub *stub = stub_start(becomes, 3);
+    CLEANUP_TEXT struct text names = {0};
+    struct fettle *f = NULL;
+    struct fettle_answer *a = NULL;
+    struct fettle_error e;
+    text_printf(&names, "%s,/nonexistent/fettled.sock", stub_path(stub));
+    const struct fettle_options o = {.controller = names.s};
+    assert_int_equal(fettle_open(&o, &f, &e), 0);
+    assert_int_equal(fettle_node_drain(f, "lx01", "fan", &a, &e), 0);
+    fettle_answer_free(a);
+    fettle_close(f);
+    stub_stop(stub);
+}
+
 /* ---- over TLS ---- */
 
 /* A port of this machine where connections are taken, and nobody says anything. */
@@ -105,12 +158,12 @@ static struct silence silence_open(void)
 
 static int dial(const struct fettle_options *o, int wait_ms, struct err *e)
 {
-    struct address a = {0};
+    struct address a[ADDRESSES_MAX] = {0};
     struct dialled *d = NULL;
-    assert_int_equal(address_init(&a, o, e), 0);
-    int r = address_dial(&a, mono_add(mono_now(), span_ms(wait_ms)), &d, e);
+    assert_int_equal(address_init(a, o, e), 1);
+    int r = address_dial(a, mono_add(mono_now(), span_ms(wait_ms)), &d, e);
     dial_close(d);
-    address_fini(&a);
+    address_fini(a);
     return r;
 }
 
@@ -124,7 +177,7 @@ static void write_file(const char *path, const char *bytes, size_t n)
 
 static void test_files_of_certificates_are_checked_before_anything_is_said(void **state)
 {
-    char dir[] = "/tmp/fettle-dial-XXXXXX", empty[64], nul[64], text[64], none[64];
+    char dir[] = "/tmp/fettle-dial-XXXXXX", empty[64], nul[64], text[64], none[64], open_key[64];
     assert_non_null(mkdtemp(dir));
     snprintf(empty, sizeof empty, "%s/empty", dir);
     snprintf(nul, sizeof nul, "%s/nul", dir);
@@ -133,6 +186,9 @@ static void test_files_of_certificates_are_checked_before_anything_is_said(void 
     write_file(empty, "", 0);
     write_file(nul, "a\0b", 3);
     write_file(text, "no certificate", 14);
+    snprintf(open_key, sizeof open_key, "%s/open.key", dir);
+    write_file(open_key, "a key", 5);
+    assert_int_equal(chmod(text, 0600) | chmod(open_key, 0640), 0);
     const struct {
         const char *cert, *key, *ca;
         int code;
@@ -152,6 +208,7 @@ static void test_files_of_certificates_are_checked_before_anything_is_said(void 
         {NULL, NULL, nul, -EINVAL, "not a file in PEM form"},
         {NULL, NULL, text, -EINVAL, "text: "},
         {text, text, text, -EINVAL, "text: "},
+        {text, open_key, text, -EACCES, "others than its owner may read or write"},
     };
     struct silence s = silence_open();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -162,7 +219,52 @@ static void test_files_of_certificates_are_checked_before_anything_is_said(void 
             fail_msg("%zu: %d %s", i, e.code, e.msg);
     }
     close(s.listener);
-    assert_int_equal(unlink(empty) | unlink(nul) | unlink(text) | rmdir(dir), 0);
+    assert_int_equal(unlink(empty) | unlink(nul) | unlink(text) | unlink(open_key) | rmdir(dir), 0);
+}
+
+/* The header for a token in this file; or the sentence of the error. */
+static int authorize(const char *controller, const char *file, struct buffer *b, struct err *e)
+{
+    struct address a[ADDRESSES_MAX];
+    buffer_clear(b);
+    *e = (struct err){0};
+    assert_int_equal(address_init(a, &(struct fettle_options){.controller = controller, .token = file}, NULL),
+                     1);
+    int rc = address_authorize(a, b, e);
+    address_fini(a);
+    return rc;
+}
+
+static void test_a_token_is_sent_over_https_from_a_private_file(void **state)
+{
+    static const char https[] = "https://localhost:1";
+    char file[] = "/tmp/fettle-token-XXXXXX", large[(8 << 10) + 2];
+    struct buffer b = {0};
+    struct err e;
+    close(mkstemp(file));
+    write_file(file, "aaa.bbb.ccc\n", 12);
+    assert_int_equal(authorize(https, file, &b, &e), 0);
+    assert_string_equal(b.s, "Authorization: Bearer aaa.bbb.ccc\r\n");
+    assert_int_equal(authorize("/run/f.sock", file, &b, &e), 0);
+    assert_int_equal(b.len, 0);
+    assert_int_equal(chmod(file, 0644), 0);
+    assert_int_equal(authorize(https, file, &b, &e), -EACCES);
+    assert_int_equal(b.len, 0);
+    assert_non_null(strstr(e.msg, "chmod go-rwx"));
+    assert_int_equal(chmod(file, 0600), 0);
+    memset(large, 'a', sizeof large);
+    static const char *const wrong[] = {"", "\n", "a b", "a\r\nX-Evil: 1", "\xc3\xa4"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        write_file(file, wrong[i], strlen(wrong[i]));
+        assert_int_equal(authorize(https, file, &b, &e), -EINVAL);
+        assert_int_equal(b.len, 0);
+    }
+    write_file(file, large, sizeof large);
+    assert_int_equal(authorize(https, file, &b, &e), -EINVAL);
+    unlink(file);
+    assert_int_equal(authorize(https, file, &b, &e), -ENOENT);
+    assert_int_equal(authorize(https, "/tmp", &b, &e), -EINVAL);
+    buffer_fini(&b);
 }
 
 static void test_a_port_where_nobody_listens_is_named(void **state)
@@ -182,42 +284,50 @@ static void test_a_path_has_room_in_the_address_of_a_socket(void **state)
 {
     char path[sizeof((struct sockaddr_un *)NULL)->sun_path + 1];
     struct err e = {0};
-    struct address a = {0};
+    struct address a[ADDRESSES_MAX] = {0};
     memset(path, 'x', sizeof path);
     path[0] = '/';
     path[sizeof path - 2] = '\0'; /* it fits, with its zero byte */
     struct fettle_options o = {.controller = path};
-    assert_int_equal(address_init(&a, &o, &e), 0);
-    assert_string_equal(a.path, path);
-    address_fini(&a);
+    assert_int_equal(address_init(a, &o, &e), 1);
+    assert_string_equal(a->path, path);
+    address_fini(a);
     path[sizeof path - 2] = 'x';
     path[sizeof path - 1] = '\0';
-    assert_int_equal(address_init(&a, &o, &e), -EINVAL);
+    assert_int_equal(address_init(a, &o, &e), -EINVAL);
     assert_non_null(strstr(e.msg, path));
 }
 
 static void test_options_go_before_the_environment(void **state)
 {
-    struct address a = {0};
+    struct address a[ADDRESSES_MAX] = {0};
     struct err e = {0};
     setenv("FETTLE_CA", "/env/ca.pem", 1);
     setenv("FETTLE_CERT", "", 1);
     const struct fettle_options given = {.controller = "https://ctl:1", .ca = "/given/ca.pem"},
                                 none = {.controller = "https://[::1]:6121/"};
-    assert_int_equal(address_init(&a, &given, &e), 0);
-    assert_string_equal(a.ca, "/given/ca.pem");
-    assert_null(a.cert);
-    address_fini(&a);
-    assert_int_equal(address_init(&a, &none, &e), 0);
-    assert_string_equal(a.ca, "/env/ca.pem");
-    assert_string_equal(a.host, "::1");
-    assert_string_equal(a.port, "6121");
-    address_fini(&a);
+    assert_int_equal(address_init(a, &given, &e), 1);
+    assert_string_equal(a->ca, "/given/ca.pem");
+    assert_null(a->cert);
+    address_fini(a);
+    assert_int_equal(address_init(a, &none, &e), 1);
+    assert_string_equal(a->ca, "/env/ca.pem");
+    assert_string_equal(a->host, "::1");
+    assert_string_equal(a->port, "6121");
+    address_fini(a);
     unsetenv("FETTLE_CA");
     unsetenv("FETTLE_CERT");
-    assert_int_equal(address_init(&a, NULL, &e), 0);
-    assert_string_equal(a.path, "/run/fettle/fettled.sock");
-    address_fini(&a);
+    assert_int_equal(address_init(a, NULL, &e), 1);
+    assert_string_equal(a->path, "/run/fettle/fettled.sock");
+    address_fini(a);
+    const struct fettle_options two = {.controller = "/a,https://[::1]:1"}, wrong = {.controller = "/a,b"};
+    assert_int_equal(address_init(a, &two, &e), 2);
+    assert_string_equal(a[0].path, "/a");
+    assert_string_equal(a[1].host, "::1");
+    address_fini(&a[0]);
+    address_fini(&a[1]);
+    assert_int_equal(address_init(a, &wrong, &e), -EINVAL);
+    assert_string_equal(e.msg, "controller address \"b\" is neither a path nor https://HOST:PORT");
 }
 
 /* An end that is gone is told to the one who writes, without a signal. */
@@ -228,12 +338,12 @@ static void test_a_lost_connection_is_an_error(void **state)
     struct stub *stub = stub_start(answers, 1);
     const struct fettle_options o = {.controller = stub_path(stub)};
     struct mono until = mono_add(mono_now(), span_ms(10000));
-    struct address a = {0};
+    struct address a[ADDRESSES_MAX] = {0};
     struct dialled *d = NULL;
     struct err e = {0};
     char one[8];
-    assert_int_equal(address_init(&a, &o, &e), 0);
-    assert_int_equal(address_dial(&a, until, &d, &e), 0);
+    assert_int_equal(address_init(a, &o, &e), 1);
+    assert_int_equal(address_dial(a, until, &d, &e), 0);
     assert_false(dial_is_stale(d));
     assert_int_equal(dial_write(d, "\r\n\r\n", 4, until, &e), 0);
     assert_int_equal(dial_read(d, one, sizeof one, until, &e), 1);
@@ -245,7 +355,7 @@ static void test_a_lost_connection_is_an_error(void **state)
     assert_int_equal(r, -ECONNREFUSED);
     assert_string_equal(e.msg, "the connection to the controller was lost: Broken pipe");
     dial_close(d);
-    address_fini(&a);
+    address_fini(a);
     stub_stop(stub);
 }
 
@@ -254,15 +364,15 @@ static void test_waiting_has_an_end(void **state)
     const struct stub_answer answers[] = {{.bytes = NULL, .after = STUB_HOLD}};
     struct stub *stub = stub_start(answers, 1);
     const struct fettle_options o = {.controller = stub_path(stub)};
-    struct address a = {0};
+    struct address a[ADDRESSES_MAX] = {0};
     struct dialled *d = NULL;
     struct err e = {0};
     char one[8];
-    assert_int_equal(address_init(&a, &o, &e), 0);
-    assert_int_equal(address_dial(&a, mono_add(mono_now(), span_ms(10000)), &d, &e), 0);
+    assert_int_equal(address_init(a, &o, &e), 1);
+    assert_int_equal(address_dial(a, mono_add(mono_now(), span_ms(10000)), &d, &e), 0);
     assert_int_equal(dial_read(d, one, sizeof one, mono_add(mono_now(), span_ms(20)), &e), -ETIMEDOUT);
     dial_close(d);
-    address_fini(&a);
+    address_fini(a);
     stub_stop(stub);
 }
 
@@ -272,7 +382,10 @@ int main(void)
         cmocka_unit_test(an_address_is_a_path_or_https),
         cmocka_unit_test(the_environment_names_the_controller),
         cmocka_unit_test(nobody_there_is_said),
+        cmocka_unit_test(a_controller_that_leads_is_found),
+        cmocka_unit_test(a_leader_is_waited_for),
         cmocka_unit_test(test_files_of_certificates_are_checked_before_anything_is_said),
+        cmocka_unit_test(test_a_token_is_sent_over_https_from_a_private_file),
         cmocka_unit_test(test_a_port_where_nobody_listens_is_named),
         cmocka_unit_test(test_a_path_has_room_in_the_address_of_a_socket),
         cmocka_unit_test(test_options_go_before_the_environment),

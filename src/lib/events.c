@@ -127,9 +127,7 @@ static int events_ask(struct fettle_events *s, struct mono until, struct err *e)
     }
     int r = buffer_check(&extra, e);
     if (r == 0)
-        call_write_request(&request, &s->f->address, "GET", "/v1/events", extra.s, NULL);
-    if (r == 0)
-        r = buffer_check(&request, e);
+        r = call_write_request(&request, s->f->addresses, "GET", "/v1/events", extra.s, NULL, e);
     if (r == 0)
         r = dial_write(s->d, request.s, request.len, until, e);
     buffer_fini(&extra);
@@ -138,7 +136,7 @@ static int events_ask(struct fettle_events *s, struct mono until, struct err *e)
         r = read_some(s, until, e);
     int status = http_response_status(s->response);
     if (r == 0 && status != 200)
-        r = call_refusal(&s->f->address, status, &s->refusal, e);
+        r = call_refusal(s->f->addresses, status, &s->refusal, e);
     return r;
 }
 
@@ -146,7 +144,7 @@ static int events_establish(struct fettle_events *s, struct mono until, struct e
 {
     assert(!s->d && !s->response && "the connection before was given up");
     s->response = http_response_create(on_body, s);
-    int r = s->response ? address_dial(&s->f->address, until, &s->d, e) : err_set(e, -ENOMEM, "no memory");
+    int r = s->response ? address_dial(s->f->addresses, until, &s->d, e) : err_set(e, -ENOMEM, "no memory");
     if (r == 0)
         r = events_ask(s, until, e);
     if (r < 0) {
@@ -232,6 +230,8 @@ static int events_reconnect(struct fettle_events *s, struct mono until)
         return 0;
     int r = events_establish(s, events_earlier(until, mono_add(now, span_ms(s->f->timeout_ms))), &s->down);
     if (is_passing(r)) {
+        if (s->f->n_addresses > 1)
+            call_turn(s->f);
         try_later(s);
         return mono_sub(until, mono_now()).ns <= 0 ? -ETIMEDOUT : 0;
     }

@@ -106,6 +106,11 @@ int fettle_repair_numbers(struct fettle *f, unsigned hours, struct fettle_answer
     return call_get(f, &path, out, e);
 }
 
+int fettle_repair_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/repairs", NULL, out, e);
+}
+
 int fettle_queue_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
 {
     return call_ask(f, "GET", "/v1/queue", NULL, out, e);

@@ -15,12 +15,12 @@
 static void calls_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    struct stub_answer answers[20];
-    for (size_t i = 0; i < 20; i++)
+    struct stub_answer answers[22];
+    for (size_t i = 0; i < 22; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
-    struct scene s = scene_open(answers, 20, 0);
+    struct scene s = scene_open(answers, 22, 0);
     struct fettle_setting settings[] = {{"CPUs", "64"}, {"OS", NULL}};
-    struct fettle_answer *a[20] = {0};
+    struct fettle_answer *a[22] = {0};
     const struct fettle_token plain = {.nodes = "lx1"}, all = {"lx1", "6h", 3, 1, "10.0.0.0/8", "U"};
     assert_int_equal(fettle_node_list(s.f, "lx[1-3]", "Name,State", &a[0], &s.e), 0);
     assert_int_equal(fettle_node_list(s.f, NULL, NULL, &a[1], &s.e), 0);
@@ -43,8 +43,10 @@ static void calls_become_requests(void **state)
     assert_int_equal(fettle_certificate_revoke(s.f, "lx1", NULL, NULL, "lost", &a[16], &s.e), 0);
     assert_int_equal(fettle_certificate_revoke(s.f, NULL, "operator:ada", "a1", "lost", &a[17], &s.e), 0);
     assert_int_equal(fettle_token_list(s.f, &a[18], &s.e), 0);
-    assert_int_equal(fettle_token_end(s.f, "0123", "leaked", &a[19], &s.e), 0);
-    for (size_t i = 0; i < 20; i++)
+    assert_int_equal(fettle_backup_create(s.f, &a[19], &s.e), 0);
+    assert_int_equal(fettle_backup_list(s.f, &a[20], &s.e), 0);
+    assert_int_equal(fettle_token_end(s.f, "0123", "leaked", &a[21], &s.e), 0);
+    for (size_t i = 0; i < 22; i++)
         fettle_answer_free(a[i]);
     stub_join(s.stub);
     static const struct {
@@ -71,6 +73,8 @@ static void calls_become_requests(void **state)
         {"POST /v1/certificates/revoke HTTP/1.1\r\n",
          "{\"holder\":\"operator:ada\",\"serial\":\"a1\",\"reason\":\"lost\"}"},
         {"GET /v1/tokens HTTP/1.1\r\n", ""},
+        {"POST /v1/backups HTTP/1.1\r\n", ""},
+        {"GET /v1/backups HTTP/1.1\r\n", ""},
         {"POST /v1/tokens/end HTTP/1.1\r\n", "{\"id\":\"0123\",\"reason\":\"leaked\"}"}};
     assert_int_equal(stub_requests(s.stub), sizeof wanted / sizeof wanted[0]);
     for (size_t i = 0; i < stub_requests(s.stub); i++) {
@@ -85,7 +89,7 @@ static void calls_become_requests(void **state)
 static void calls_about_health_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    enum { CALLS = 26 };
+    enum { CALLS = 27 };
     struct stub_answer answers[CALLS];
     for (size_t i = 0; i < CALLS; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
@@ -108,6 +112,7 @@ static void calls_about_health_become_requests(void **state)
     assert_int_equal(fettle_repair_refuse(s.f, "lx1", "reboot", "no", next++, &s.e), 0);
     assert_int_equal(fettle_repair_numbers(s.f, 0, next++, &s.e), 0);
     assert_int_equal(fettle_repair_numbers(s.f, 48, next++, &s.e), 0);
+    assert_int_equal(fettle_repair_list(s.f, next++, &s.e), 0);
     assert_int_equal(fettle_queue_list(s.f, next++, &s.e), 0);
     const struct fettle_finding findings[] = {{"xid.79", "gpu 0000:9b:00"}, {"scratch", NULL}};
     assert_int_equal(fettle_queue_resolve(s.f, "lx1", findings, 2, "a cable", next++, &s.e), 0);
@@ -144,6 +149,7 @@ static void calls_about_health_become_requests(void **state)
          "{\"nodes\":\"lx1\",\"remedy\":\"reboot\",\"reason\":\"no\"}"},
         {"GET /v1/repairs/numbers HTTP/1.1\r\n", ""},
         {"GET /v1/repairs/numbers?hours=48 HTTP/1.1\r\n", ""},
+        {"GET /v1/repairs HTTP/1.1\r\n", ""},
         {"GET /v1/queue HTTP/1.1\r\n", ""},
         {"POST /v1/queue/resolve HTTP/1.1\r\n",
          "{\"nodes\":\"lx1\",\"findings\":[{\"fault\":\"xid.79\",\"device\":\"gpu 0000:9b:00\"},"
@@ -171,6 +177,39 @@ static int note(void *arg, const char *name, const char *id, const char *data, s
 {
     text_printf(arg, "[%s|%s|%s]", name, id, data);
     return 0;
+}
+
+static void calls_about_owners_become_requests(void **state)
+{
+    CLEANUP_FREE char *answer = stub_json(200, "{}");
+    enum { CALLS = 5 };
+    struct stub_answer answers[CALLS];
+    for (size_t i = 0; i < CALLS; i++)
+        answers[i] = (struct stub_answer){.bytes = answer};
+    struct scene s = scene_open(answers, CALLS, 0);
+    struct fettle_answer *a[CALLS] = {0}, **next = a;
+    assert_int_equal(fettle_owner_list(s.f, NULL, next++, &s.e), 0);
+    assert_int_equal(fettle_owner_list(s.f, "a/b:1", next++, &s.e), 0);
+    assert_int_equal(fettle_owner_claim(s.f, "lx1", NULL, "a run", next++, &s.e), 0);
+    assert_int_equal(fettle_owner_release(s.f, NULL, "a", NULL, next++, &s.e), 0);
+    assert_int_equal(fettle_owner_transfer(s.f, "lx1", "a", "b:1", NULL, next++, &s.e), 0);
+    for (size_t i = 0; i < CALLS; i++)
+        fettle_answer_free(a[i]);
+    stub_join(s.stub);
+    static const struct {
+        const char *line, *body;
+    } wanted[CALLS] = {{"GET /v1/owners HTTP/1.1\r\n", ""},
+                       {"GET /v1/owners?owner=a%2Fb%3A1 HTTP/1.1\r\n", ""},
+                       {"POST /v1/owners/claim HTTP/1.1\r\n", "{\"nodes\":\"lx1\",\"reason\":\"a run\"}"},
+                       {"POST /v1/owners/release HTTP/1.1\r\n", "{\"owner\":\"a\"}"},
+                       {"POST /v1/owners/transfer HTTP/1.1\r\n",
+                        "{\"nodes\":\"lx1\",\"owner\":\"a\",\"new_owner\":\"b:1\"}"}};
+    for (size_t i = 0; i < CALLS; i++) {
+        const char *request = stub_request(s.stub, i);
+        assert_memory_equal(request, wanted[i].line, strlen(wanted[i].line));
+        assert_string_equal(strstr(request, "\r\n\r\n") + 4, wanted[i].body);
+    }
+    scene_close(&s);
 }
 
 static void event_bytes_may_be_cut_anywhere(void **state)
@@ -205,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_become_requests),
         cmocka_unit_test(calls_about_health_become_requests),
+        cmocka_unit_test(calls_about_owners_become_requests),
         cmocka_unit_test(event_bytes_may_be_cut_anywhere),
         cmocka_unit_test(an_endless_event_is_refused),
     };

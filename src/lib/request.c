@@ -58,6 +58,11 @@ int fettle_status(struct fettle *f, struct fettle_answer **out, struct fettle_er
     return call_ask(f, "GET", "/v1/status", NULL, out, e);
 }
 
+int fettle_whoami(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/whoami", NULL, out, e);
+}
+
 int fettle_journal(struct fettle *f, uint64_t after, unsigned limit, struct fettle_answer **out,
                    struct fettle_error *e)
 {
@@ -163,6 +168,16 @@ int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_set
 int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
 {
     return call_ask(f, "POST", "/v1/reload", "", out, e);
+}
+
+int fettle_backup_create(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "POST", "/v1/backups", "", out, e);
+}
+
+int fettle_backup_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/backups", NULL, out, e);
 }
 
 int fettle_token_create(struct fettle *f, const struct fettle_token *t, struct fettle_answer **out,

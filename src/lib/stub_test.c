@@ -76,7 +76,7 @@ static int send_answer(struct stub *s, int fd, const struct stub_answer *a)
 {
     static char blanks[65536];
     memset(blanks, ' ', sizeof blanks);
-    if (a->bytes && !send_all(s, fd, a->bytes, strlen(a->bytes)))
+    if (a->bytes && !send_all(s, fd, a->bytes, a->len ? a->len : strlen(a->bytes)))
         return 0;
     for (size_t left = a->fill; left > 0;) {
         size_t n = left < sizeof blanks ? left : sizeof blanks;

@@ -12,6 +12,7 @@ enum stub_after { STUB_KEEP, STUB_CLOSE, STUB_HOLD };
 
 struct stub_answer {
     const char *bytes;     /* what is sent, head and all; NULL for nothing */
+    size_t len;            /* of bytes that have zeroes among them; 0: up to the first */
     size_t fill;           /* this many blanks after it */
     enum stub_after after; /* wait for the next request, close, or keep open and say nothing more */
 };

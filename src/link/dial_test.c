@@ -3,6 +3,8 @@
 #include "link/fixture_test.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 
 static struct end *client;
@@ -68,6 +70,55 @@ static void test_a_name_whose_addresses_all_refuse_is_told(void **state)
     assert_ptr_equal(strstr(client->why.msg, "connect localhost:"), client->why.msg);
 }
 
+/* In the place of a name server: "several.test" has these addresses in this order, and other names have their
+ * own. */
+static const char *const several[] = {"255.255.255.255", "127.0.0.2", "127.0.0.1"};
+static uv_getaddrinfo_cb on_really_found;
+
+static void on_last_found(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
+{
+    assert_int_equal(status, 0);
+    for (int i = 1; i >= 0; i--) {
+        struct addrinfo *before = NULL, hints = *found;
+        hints.ai_addr = NULL;
+        hints.ai_addrlen = 0;
+        hints.ai_canonname = NULL;
+        hints.ai_next = NULL;
+        hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
+        assert_int_equal(getaddrinfo(several[i], "1", &hints, &before), 0);
+        ((struct sockaddr_in *)before->ai_addr)->sin_port = ((struct sockaddr_in *)found->ai_addr)->sin_port;
+        before->ai_next = found;
+        found = before;
+    }
+    on_really_found(req, status, found);
+}
+
+/* The names that --wrap makes are reserved ones. */
+int getaddrinfo_really(uv_loop_t *at, uv_getaddrinfo_t *req, uv_getaddrinfo_cb cb, const char *host,
+                       const char *service, const struct addrinfo *hints) __asm__("__real_uv_getaddrinfo");
+int getaddrinfo_several(uv_loop_t *at, uv_getaddrinfo_t *req, uv_getaddrinfo_cb cb, const char *host,
+                        const char *service, const struct addrinfo *hints) __asm__("__wrap_uv_getaddrinfo");
+
+int getaddrinfo_several(uv_loop_t *at, uv_getaddrinfo_t *req, uv_getaddrinfo_cb cb, const char *host,
+                        const char *service, const struct addrinfo *hints)
+{
+    if (strcmp(host, "several.test") != 0)
+        return getaddrinfo_really(at, req, cb, host, service, hints);
+    on_really_found = cb;
+    return getaddrinfo_really(at, req, on_last_found, several[2], service, hints);
+}
+
+/* The first is refused at once, the second while it connects; the stream keeps its poll handle. */
+static void test_the_addresses_of_a_name_are_tried_until_one_connects(void **state)
+{
+    server_start(NULL); /* at the last one */
+    client = dial("several.test", listener_port(server));
+    run_until(client->opened && server_end && server_end->opened);
+    end_write(client, "hello");
+    run_until(server_end->got.len == 5);
+    assert_int_equal(client->closed, 0);
+}
+
 static void test_an_address_that_cannot_be_reached_fails(void **state)
 {
     client = dial("255.255.255.255", 1); /* connect refuses it at once */
@@ -98,6 +149,7 @@ int main(void)
         TEST(test_dial_looks_names_up),
         TEST(test_a_name_that_nobody_has_is_told),
         TEST(test_a_name_whose_addresses_all_refuse_is_told),
+        TEST(test_the_addresses_of_a_name_are_tried_until_one_connects),
         TEST(test_an_address_that_cannot_be_reached_fails),
         TEST(test_a_stream_that_ends_during_the_look_up_leaves_nothing),
     };

@@ -17,6 +17,7 @@
 #include "link/stream_internal.h"
 
 #include "base/loop.h"
+#include "link/login.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -336,6 +337,8 @@ static void address_format(struct stream *s)
     if (getpeername(s->wire.fd, (struct sockaddr *)&from, &len) < 0)
         from.ss_family = AF_UNSPEC;
     s->local = from.ss_family == AF_UNIX;
+    if (s->local)
+        s->came = login_ticks();
     if (from.ss_family == AF_INET6) {
         struct sockaddr_in6 v6;
         memcpy(&v6, &from, sizeof v6);
@@ -536,6 +539,25 @@ bool stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid)
     *uid = who.uid;
     *pid = who.pid;
     return true;
+}
+
+uid_t stream_peer_login(const struct stream *s)
+{
+    uid_t uid;
+    pid_t pid;
+    return stream_peer_user(s, &uid, &pid) ? login_of_peer(s->wire.fd, pid, s->came) : STREAM_NO_LOGIN;
+}
+
+size_t stream_peer_groups(const struct stream *s, gid_t *groups, size_t max)
+{
+    struct ucred who;
+    socklen_t len = sizeof who, room = (socklen_t)((max - 1) * sizeof *groups);
+    if (!s->local || getsockopt(s->wire.fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+        return 0;
+    groups[0] = who.gid; /* it need not be among the others */
+    if (getsockopt(s->wire.fd, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &room) < 0)
+        return 1;
+    return 1 + room / sizeof *groups;
 }
 
 const char *stream_peer_address(const struct stream *s)

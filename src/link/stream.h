@@ -76,6 +76,12 @@ void stream_abort(struct stream *s, const struct err *why);
 const struct identity *stream_peer(const struct stream *s);
 /* Credentials of a local socket's peer; false for other sockets. */
 bool stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid);
+/* As whom the person behind that peer signed in to this host, also when sudo or su made another user of the
+ * process; STREAM_NO_LOGIN when nobody did, or the peer is gone. */
+#define STREAM_NO_LOGIN ((uid_t)-1)
+uid_t stream_peer_login(const struct stream *s);
+/* The groups of a local socket's peer when it connected, `max` at most. Returns their number. */
+size_t stream_peer_groups(const struct stream *s, gid_t *groups, size_t max);
 /* "127.0.0.1:4711" or "local"; and the TCP port, 0 for a local socket. */
 const char *stream_peer_address(const struct stream *s);
 uint16_t stream_peer_port(const struct stream *s);

@@ -79,6 +79,7 @@ struct stream {
     struct err *why;
     struct identity peer;
     bool local;
+    uint64_t came; /* local: when it was accepted, in ticks (login.h) */
     uint16_t port;
     bool loopback; /* the peer's address */
     char address[64];

@@ -33,10 +33,12 @@ static const char *const whys[WHYS] = {
 enum by { BY_WATCH, BY_PERSON };
 
 static const struct {
+    const char *name;
     enum by by;
     const char *what;
 } events[STEP_EVENTS] = {
-#define EVENT(symbol, by, sentence) [STEP_EVENT_##symbol] = {BY_##by, sentence},
+    [STEP_EVENT_NONE] = {"", BY_WATCH, ""},
+#define EVENT(symbol, name, by, sentence) [STEP_EVENT_##symbol] = {name, BY_##by, sentence},
 #include "node/step_move.tbl"
 };
 
@@ -92,30 +94,47 @@ const struct step_move *step_moves(size_t *n)
     return moves;
 }
 
-/* The first move between two steps, or the first that needs no person; NULL: there is none. */
-static const struct step_move *move_find(enum step from, enum step to, bool alone)
+/* The first move between two steps; NULL: there is none. */
+static const struct step_move *move_find(enum step from, enum step to)
 {
     for (size_t i = 0; i < MOVES; i++)
-        if (moves[i].from == from && moves[i].to == to && !(alone && step_event_is_persons(moves[i].event)))
+        if (moves[i].from == from && moves[i].to == to)
             return &moves[i];
     return NULL;
 }
 
 bool step_may(enum step from, enum step to)
 {
-    return move_find(from, to, false) != NULL;
+    return move_find(from, to) != NULL;
 }
 
-bool step_may_alone(enum step from, enum step to)
+bool step_may_by(enum step from, enum step_event event, enum step to)
 {
-    return move_find(from, to, true) != NULL;
+    for (size_t i = 0; i < MOVES; i++)
+        if (moves[i].from == from && moves[i].event == event && moves[i].to == to)
+            return true;
+    return false;
 }
 
 enum step_then step_then(enum step from, enum step to)
 {
-    const struct step_move *move = move_find(from, to, false);
+    const struct step_move *move = move_find(from, to);
     assert(move && "a repair makes only moves of the table");
     return move->then;
+}
+
+const char *step_event_name(enum step_event e)
+{
+    assert((size_t)e < STEP_EVENTS);
+    return events[e].name;
+}
+
+enum step_event step_event_find(const char *name)
+{
+    for (int e = STEP_EVENT_NONE + 1; e < STEP_EVENTS; e++)
+        if (strcmp(name, events[e].name) == 0)
+            return (enum step_event)e;
+    return STEP_EVENT_NONE;
 }
 
 const char *step_event_what(enum step_event e)

@@ -60,7 +60,8 @@ bool step_parse(const char *name, enum step *out);
 enum lifecycle step_lifecycle(enum step s);
 /* The moves of a repair (step_move.tbl; doc/spec/repair.md explains them). NONE stands for no repair. */
 enum step_event {
-#define EVENT(symbol, by, sentence) STEP_EVENT_##symbol,
+    STEP_EVENT_NONE, /* none is named */
+#define EVENT(symbol, name, by, sentence) STEP_EVENT_##symbol,
 #include "node/step_move.tbl"
     STEP_EVENTS
 };
@@ -74,10 +75,12 @@ enum step_then {
 #include "node/step_move.tbl"
     STEP_THENS
 };
-const char *step_event_what(enum step_event e); /* "a finding is fatal" */
-bool step_event_is_persons(enum step_event e);  /* a person commands it; otherwise Fettle sees it */
-const char *step_guard_what(enum step_guard g); /* "a remedy was chosen"; "" for STEP_GUARD_ALWAYS */
-const char *step_then_what(enum step_then t);   /* "a claim takes the node out of service"; "" for ENTER */
+const char *step_event_name(enum step_event e);    /* "not_remedied"; "" for STEP_EVENT_NONE */
+enum step_event step_event_find(const char *name); /* STEP_EVENT_NONE for an unknown word */
+const char *step_event_what(enum step_event e);    /* "a finding is fatal" */
+bool step_event_is_persons(enum step_event e);     /* a person commands it; otherwise Fettle sees it */
+const char *step_guard_what(enum step_guard g);    /* "a remedy was chosen"; "" for STEP_GUARD_ALWAYS */
+const char *step_then_what(enum step_then t);      /* "a claim takes the node out of service"; "" for ENTER */
 struct step_move {
     enum step from;
     enum step_event event;
@@ -87,10 +90,9 @@ struct step_move {
 };
 /* All of them, in the order of their steps. Two steps may have several moves between them. */
 const struct step_move *step_moves(size_t *n);
-/* Whether a repair may move from one step to another. */
+/* Whether a repair may move from one step to another, by any event, or by this one. */
 bool step_may(enum step from, enum step to);
-/* The same, without a person's decision. */
-bool step_may_alone(enum step from, enum step to);
+bool step_may_by(enum step from, enum step_event event, enum step to);
 /* The action of the moves between two steps beside that the step begins; there is a move between them. */
 enum step_then step_then(enum step from, enum step to);
 

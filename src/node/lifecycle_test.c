@@ -54,6 +54,16 @@ static void test_matrix(void **state)
     compare(&t, TEST_DATA "/lifecycle.txt", getenv("LIFECYCLE_OUT"));
 }
 
+static bool step_may_alone(enum step from, enum step to)
+{
+    size_t n;
+    const struct step_move *moves = step_moves(&n);
+    for (size_t i = 0; i < n; i++)
+        if (moves[i].from == from && moves[i].to == to && !step_event_is_persons(moves[i].event))
+            return true;
+    return false;
+}
+
 static const char *move_word(enum step from, enum step to)
 {
     return !step_may(from, to) ? "-" : step_may_alone(from, to) ? "yes" : "person";
@@ -100,12 +110,23 @@ static void test_moves(void **state)
     for (size_t i = 0; i < n; i++) {
         has_event[moves[i].event] = has_guard[moves[i].guard] = has_then[moves[i].then] = true;
         assert_int_equal(moves[i].then, step_then(moves[i].from, moves[i].to));
+        assert_true(step_may_by(moves[i].from, moves[i].event, moves[i].to));
         for (size_t k = 0; k < i; k++)
             assert_false(moves[i].from == moves[k].from && moves[i].event == moves[k].event &&
                          moves[i].guard == moves[k].guard);
     }
-    for (unsigned e = 0; e < STEP_EVENTS; e++)
+    for (unsigned e = STEP_EVENT_NONE + 1; e < STEP_EVENTS; e++) {
         assert_true(has_event[e] && *step_event_what((enum step_event)e));
+        assert_int_equal(step_event_find(step_event_name((enum step_event)e)), e);
+    }
+    assert_false(has_event[STEP_EVENT_NONE]);
+    assert_string_equal(step_event_name(STEP_EVENT_NONE), "");
+    assert_string_equal(step_event_name(STEP_EVENT_NOT_REMEDIED), "not_remedied");
+    assert_int_equal(step_event_find("Fatal"), STEP_EVENT_NONE);
+    assert_int_equal(step_event_find(""), STEP_EVENT_NONE);
+    assert_true(step_may_by(STEP_ISOLATE, STEP_EVENT_DRAINED, STEP_EXAMINE));
+    assert_false(step_may_by(STEP_ISOLATE, STEP_EVENT_PASSED, STEP_EXAMINE));
+    assert_false(step_may_by(STEP_ISOLATE, STEP_EVENT_NONE, STEP_EXAMINE));
     for (unsigned g = 0; g < STEP_GUARDS; g++)
         assert_true(has_guard[g] && (g == STEP_GUARD_ALWAYS) == !*step_guard_what((enum step_guard)g));
     for (unsigned t = 0; t < STEP_THENS; t++)

@@ -346,6 +346,7 @@ static void test_each_node_is_passed_over_for_the_first_reason_that_holds(void *
         {.pass = PASS_ILL},
         {.pass = PASS_BUSY, .unproven = true},
         {.pass = PASS_WORK_UNKNOWN},
+        {.pass = PASS_OWNED},
         {.class = 1, .drifted = true},       /* not named */
         {.class = 1, .drifted = true},       /* other class */
         {.drifted = true, .unproven = true}, /* drifted */
@@ -353,22 +354,22 @@ static void test_each_node_is_passed_over_for_the_first_reason_that_holds(void *
         {.cohort = 1},
         {.cohort = 1},
     };
-    const uint8_t among[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
+    const uint8_t among[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
     struct place_ask ask = {.n = 1, .policy = PLACE_SENSITIVE, .class = 0, .among = among};
     struct place_answer a = {0};
     struct err e = {0};
     struct placer *p = placer_create();
-    assert_int_equal(place_choose(p, rows, 18, &ask, &a, &e), 0);
-    assert_int_equal(a.nodes[0], 16);
+    assert_int_equal(place_choose(p, rows, 19, &ask, &a, &e), 0);
+    assert_int_equal(a.nodes[0], 17);
     for (int i = 0; i < PASSES; i++)
         assert_int_equal(a.passed[i], 1);
     ask.n = 3; /* the answer may be used again */
-    assert_int_equal(place_choose(p, rows, 18, &ask, &a, &e), -ENODEV);
+    assert_int_equal(place_choose(p, rows, 19, &ask, &a, &e), -ENODEV);
     assert_string_equal(
         e.msg,
         "3 nodes are asked for and 2 fit; passed over: 1 unlisted, 1 held_for_drift, 1 down, 1 drained, "
         "1 in_repair, 1 not_ready, 1 not_heard, 1 held_elsewhere, 1 shortfall, 1 ill, 1 busy, 1 "
-        "work_unknown, 1 not_named, 1 other_class, 1 drifted, 1 unproven");
+        "work_unknown, 1 owned, 1 not_named, 1 other_class, 1 drifted, 1 unproven");
     assert_int_equal(a.n, 0);
     assert_int_equal(a.passed[PASS_NONE], 2);
     place_answer_fini(&a);

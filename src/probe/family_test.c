@@ -323,12 +323,122 @@ static void the_kernel_keeps_the_bounds(void **state)
     assert_int_equal(status, 0);
 }
 
+/* The group of this process in version 2's tree, as a directory; false where there is none. */
+static bool find_own_group(struct text *out)
+{
+    char line[1024], mount[256] = "", own[512] = "";
+    FILE *f = fopen("/proc/self/mountinfo", "r");
+    while (f && !*mount && fgets(line, sizeof line, f))
+        if (strstr(line, " - cgroup2 "))
+            (void)sscanf(line, "%*s %*s %*s / %255s", mount);
+    if (f)
+        fclose(f);
+    f = fopen("/proc/self/cgroup", "r");
+    while (f && fgets(line, sizeof line, f))
+        (void)sscanf(line, "0::%511s", own);
+    if (f)
+        fclose(f);
+    text_printf(out, "%s%s", mount, strcmp(own, "/") == 0 ? "" : own);
+    return *mount && *own;
+}
+
+static bool move_to(const char *group)
+{
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "%s/cgroup.procs", group);
+    FILE *f = fopen(path.s, "w");
+    bool moved = f && fputs("0", f) >= 0;
+    return f && fclose(f) == 0 && moved;
+}
+
+static bool is_offered(const char *group, const char *controller)
+{
+    char line[256] = "";
+    CLEANUP_TEXT struct text path = {0};
+    text_printf(&path, "%s/cgroup.controllers", group);
+    FILE *f = fopen(path.s, "r");
+    bool is = f && fgets(line, sizeof line, f) && strstr(line, controller);
+    if (f)
+        fclose(f);
+    return is;
+}
+
+/* A daemon in a group that it shares with nobody, as a service is. Without the two controllers it stays where
+ * it was, and its families are made there all the same. */
+static void settle(bool with_group)
+{
+    CLEANUP_TEXT struct text before = {0}, group = {0}, beside = {0}, now = {0}, families = {0};
+    struct family f;
+    if (!find_own_group(&before))
+        _exit(NO_CONTROLLERS);
+    text_printf(&group, "%s/fettle-test-%d", before.s, (int)getpid());
+    if (mkdir(group.s, 0755) || !move_to(group.s))
+        _exit(NO_CONTROLLERS);
+    bool settles = is_offered(group.s, "memory") && is_offered(group.s, "pids");
+    text_printf(&beside, "%s/fettle-agent", group.s);
+    text_printf(&families, "%s/fettle-", group.s);
+    family_settle();
+    find_own_group(&now);
+    bool right = strcmp(now.s, settles ? beside.s : group.s) == 0;
+    bool there = access(beside.s, F_OK) == 0;
+    family_begin(&f, false);
+    bool below = !f.group || strncmp(f.group, families.s, families.len) == 0;
+    family_end(&f);
+    MUST(move_to(before.s));
+    rmdir(beside.s);
+    MUST(rmdir(group.s) == 0);
+    MUST(right && there == settles && below);
+}
+
+static void it_settles_where_families_can_be_bounded(void **state)
+{
+    pid_t pid = fork();
+    int status;
+    if (pid == 0) {
+        alarm(60);
+        settle(true);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_CONTROLLERS)
+        skip(); /* only root, and whoever a group was delegated to, can make one */
+    assert_int_equal(status, 0);
+}
+
+static void join(bool with_group)
+{
+    struct family f;
+    int status;
+    family_begin(&f, false);
+    pid_t pid = fork();
+    if (pid == 0) {
+        CLEANUP_TEXT struct text own = {0};
+        family_join(&f);
+        MUST(find_own_group(&own) && strcmp(own.s, f.group) == 0);
+        _exit(0);
+    }
+    MUST(waitpid(pid, &status, 0) == pid && status == 0);
+    family_end(&f);
+}
+
+static void who_joins_is_in_the_group(void **state)
+{
+    if (!is_there_a_group())
+        skip();
+    assert_true(in_a_process_of_its_own(join, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_killed),         cmocka_unit_test(all_are_killed_as_a_group),
-        cmocka_unit_test(the_rest_is_left_alone), cmocka_unit_test(the_next_one_ends_the_group_of_the_dead),
-        cmocka_unit_test(it_is_measured),         cmocka_unit_test(the_kernel_keeps_the_bounds),
+        cmocka_unit_test(all_are_killed),
+        cmocka_unit_test(all_are_killed_as_a_group),
+        cmocka_unit_test(the_rest_is_left_alone),
+        cmocka_unit_test(the_next_one_ends_the_group_of_the_dead),
+        cmocka_unit_test(it_is_measured),
+        cmocka_unit_test(the_kernel_keeps_the_bounds),
+        cmocka_unit_test(who_joins_is_in_the_group),
+        cmocka_unit_test(it_settles_where_families_can_be_bounded),
     };
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     family_settle();

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,6 +50,8 @@ int probe_memory_free(const char *root, uint64_t *free_mb, uint64_t *all_mb, str
  * ("slurm.1234"; v1 and v2 layouts). An empty array means idle. -errno when a directory that is
  * there cannot be read, -E2BIG for more names than 32 KiB hold: the work is unknown then. */
 int probe_work(const char *root, json_t **out, struct err *e);
+/* The same as text, added to out: "[]" means idle. */
+int probe_work_text(const char *root, struct text *out, struct err *e);
 
 /* The owner of a process: its user, the Slurm job that its cgroup names ("slurm.1234"; "" for none), and
  * how many GPUs the job's processes hold open, as far as 4,096 of their files show. False when there is no

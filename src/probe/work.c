@@ -122,3 +122,14 @@ int probe_work(const char *root, json_t **out, struct err *e)
     sys_names_fini(&work);
     return r;
 }
+
+int probe_work_text(const char *root, struct text *out, struct err *e)
+{
+    CLEANUP_JSON json_t *work = NULL;
+    int r = probe_work(root, &work, e);
+    if (r)
+        return r;
+    CLEANUP_FREE char *s = json_write(work);
+    text_add(out, s);
+    return 0;
+}

@@ -22,8 +22,11 @@ static void expect_work(const struct tree *t, const char *json)
     if (probe_work(t->root, &work, &e) < 0)
         fail_msg("%s", e.msg);
     CLEANUP_FREE char *text = json_write(work);
+    CLEANUP_TEXT struct text same = {0};
     json_decref(work);
     assert_string_equal(text, json);
+    assert_int_equal(probe_work_text(t->root, &same, NULL), 0);
+    assert_string_equal(same.s, json);
 }
 
 static void expect_unknown(const struct tree *t, int code, const char *sentence)
@@ -32,6 +35,9 @@ static void expect_unknown(const struct tree *t, int code, const char *sentence)
     struct err e = {0};
     assert_int_equal(probe_work(t->root, &work, &e), code);
     assert_null(work);
+    CLEANUP_TEXT struct text none = {0};
+    assert_int_equal(probe_work_text(t->root, &none, NULL), code);
+    assert_int_equal(none.len, 0);
     if (!strstr(e.msg, sentence))
         fail_msg("\"%s\" without \"%s\"", e.msg, sentence);
 }

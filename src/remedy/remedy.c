@@ -439,6 +439,8 @@ enum way remedy_way(const char *run)
 
 bool remedy_helps(const struct remedy *r, const char *fault, const char *class)
 {
+    if (strcmp(r->name, WIPE_REMEDY) == 0)
+        return false; /* what it destroys is no cure */
     bool of_class = r->classes.n == 0, helps = false;
     for (size_t i = 0; i < r->classes.n; i++)
         of_class = of_class || strcmp(r->classes.names[i], class) == 0;

@@ -61,6 +61,8 @@ struct remedies {
     size_t n;
     struct remedy *list; /* in order of the file */
 };
+/* The remedy of this name wipes a node that a person released. */
+#define WIPE_REMEDY "wipe"
 enum { REMEDIES_MAX = 128, REMEDY_NAME_BYTES_MAX = 48 };
 
 /* Reads remedies from a file's bytes; path is only for the sentences. -EINVAL "PATH:LINE: ..."; *r is empty

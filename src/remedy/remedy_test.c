@@ -265,6 +265,14 @@ static void test_a_class_that_is_not_named_is_not_helped(void **state)
     remedies_fini(&all);
 }
 
+static void test_a_wipe_is_for_no_fault(void **state)
+{
+    struct remedies all;
+    good(&all, "Remedy=wipe Run=reboot Helps=*" REST);
+    assert_false(remedy_helps(&all.list[0], "xid.79", "gpu"));
+    remedies_fini(&all);
+}
+
 /* The shipped sample as it stands, and with nothing commented out. */
 static void test_the_sample_is_good(void **state)
 {
@@ -301,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_what_follows_is_a_remedy_and_ends),
         cmocka_unit_test(test_the_last_pattern_that_matches_counts),
         cmocka_unit_test(test_a_class_that_is_not_named_is_not_helped),
+        cmocka_unit_test(test_a_wipe_is_for_no_fault),
         cmocka_unit_test(test_the_sample_is_good),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,8 @@ struct store_engine {
     int (*tidy)(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
     int (*first)(struct store *s, uint64_t *revision, struct err *e);
     int (*check)(struct store *s, struct err *e);
+    int (*copy)(struct store *s, const char *dir, struct store_copied *copied, struct err *e);
+    void (*copy_end)(struct store *s);
 };
 
 struct store {

@@ -150,3 +150,35 @@ int export_append(const char *dir, struct wall day, uint64_t first, const struct
         close(f.dir);
     return r;
 }
+
+static bool same_day(struct wall a, struct wall b)
+{
+    const int64_t day = span_s(86400).ns;
+    return a.ns / day == b.ns / day;
+}
+
+static bool entry_stays(const struct leaving *l, uint64_t revision, const struct store_entry *entry)
+{
+    return entry->at.ns >= l->before.ns || (l->stays_from > 0 && revision >= l->stays_from);
+}
+
+int leaving_take(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
+{
+    struct leaving *l = arg;
+    if (l->first == 0 && !entry_stays(l, revision, entry)) {
+        l->first = revision;
+        l->day = entry->at;
+    } else if (revision != l->last && (entry_stays(l, revision, entry) || !same_day(entry->at, l->day))) {
+        l->ends = revision;
+    }
+    if (l->ends)
+        return 0;
+    l->last = revision;
+    export_format(revision, entry, &l->lines);
+    return 0;
+}
+
+void leaving_fini(struct leaving *l)
+{
+    text_fini(&l->lines);
+}

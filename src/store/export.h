@@ -15,4 +15,20 @@ void export_format(uint64_t revision, const struct store_entry *entry, struct te
  * -EILSEQ when the file's last line was not written by Fettle, else -errno. */
 int export_append(const char *dir, struct wall day, uint64_t first, const struct text *lines, struct err *e);
 
+/* The entries that leave together: whole revisions, which belong to the day of their first entry.
+ * Zero-initialise, with `before` and `stays_from`. */
+struct leaving {
+    struct wall before;  /* later entries stay */
+    uint64_t stays_from; /* and so do these, by their revision; 0: no limit */
+    struct wall day;
+    uint64_t first, last; /* 0: none */
+    uint64_t ends;        /* the first revision that stays; 0: not seen yet */
+    struct text lines;
+};
+enum { LEAVING_LEAST_H = 49 }; /* entries of the last hours always stay: repairs are counted from them */
+
+/* Takes the journal's entries, oldest first, while they leave; a store_journal_fn. */
+int leaving_take(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e);
+void leaving_fini(struct leaving *l);
+
 #endif

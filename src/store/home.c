@@ -11,10 +11,12 @@
 #include "store/begun.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +190,7 @@ static int state_find(struct home *h, bool *found, struct err *e)
     return r ? r : db_find(h, HOME_JOURNAL, h->journal, &h->has_journal, e);
 }
 
-int home_init(struct home *h, const char *dir, bool *found, struct err *e)
+static int home_open(struct home *h, const char *dir, struct err *e)
 {
     *h = (struct home){.dir_fd = -1, .lock_fd = -1};
     int r = dir_make(dir, e);
@@ -200,10 +202,15 @@ int home_init(struct home *h, const char *dir, bool *found, struct err *e)
     for (size_t i = 0; i < HOME_DBS; i++)
         h->fresh[i] = path_join(dir, dbs[i].fresh);
     h->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (h->dir_fd < 0) {
-        r = -errno;
-        err_set(e, r, "cannot open directory %s: %s", dir, strerror(-r));
-    }
+    if (h->dir_fd >= 0)
+        return 0;
+    r = -errno;
+    return err_set(e, r, "cannot open directory %s: %s", dir, strerror(-r));
+}
+
+int home_init(struct home *h, const char *dir, bool *found, struct err *e)
+{
+    int r = home_open(h, dir, e);
     if (!r)
         r = lock_take(h, dir, e);
     if (!r)
@@ -213,6 +220,122 @@ int home_init(struct home *h, const char *dir, bool *found, struct err *e)
     if (r)
         home_fini(h);
     return r;
+}
+
+/* --- a state that is put here from a copy ----------------------------------------------------- */
+
+#define UNFINISHED "restore.unfinished"
+
+/* What an attempt makes before the state has its name. The note itself goes last. */
+static const char *const attempt[] = {DB ".new", DB ".new-journal",  JOURNAL,   "ca.pem",
+                                      "ca.key",  JOURNAL "-journal", UNFINISHED};
+
+static bool is_of_attempt(const char *name)
+{
+    for (size_t i = 0; i < sizeof attempt / sizeof attempt[0]; i++)
+        if (strcmp(name, attempt[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The first name in the directory that is in the way; "" for none. */
+static int obstacle_find(const struct home *h, char found[static NAME_MAX + 1], struct err *e)
+{
+    bool again = home_exists(h, UNFINISHED);
+    int fd = openat(h->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    *found = '\0';
+    if (!list)
+        return err_set(e, -errno, "cannot read directory %s: %s", h->dir, strerror(errno));
+    for (struct dirent *d; !*found && (d = readdir(list));)
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 && strcmp(d->d_name, LOCK) != 0 &&
+            !(again && is_of_attempt(d->d_name)))
+            snprintf(found, NAME_MAX + 1, "%s", d->d_name);
+    closedir(list);
+    return 0;
+}
+
+static int vacant_check(struct home *h, struct err *e)
+{
+    char found[NAME_MAX + 1];
+    struct stat st;
+    int r = home_exists(h, LOCK) ? lock_take(h, h->dir, e) : 0; /* whoever runs there is the better reason */
+    if (!r)
+        r = obstacle_find(h, found, e);
+    if (!r && *found)
+        r = err_set(e, -EEXIST, "%s is not empty (it has %s); move what is in it elsewhere first", h->dir,
+                    found);
+    if (!r && !home_exists(h, UNFINISHED) && h->lock_fd >= 0)
+        r = mark_read(h, h->dir, e);
+    if (!r && h->marked)
+        r = err_set(e, -EEXIST,
+                    "%s/" LOCK " says that a state stood at revision %" PRIu64
+                    " here; when it is lost, remove this file first",
+                    h->dir, h->revision);
+    if (!r && fstat(h->dir_fd, &st) == 0 && st.st_mode & 077)
+        r = err_set(e, -EACCES,
+                    "others than its owner may use %s (mode %04o); mend it with \"chmod go-rwx %s\"", h->dir,
+                    (unsigned)st.st_mode & 07777, h->dir);
+    return r;
+}
+
+static void attempt_remove(struct home *h)
+{
+    if (!home_exists(h, UNFINISHED))
+        return;
+    if (h->lock_fd >= 0 && ftruncate(h->lock_fd, 0)) /* the next attempt reads no mark either */
+        return;
+    for (size_t i = 0; i < sizeof attempt / sizeof attempt[0]; i++)
+        unlinkat(h->dir_fd, attempt[i], 0);
+}
+
+/* First the note, then the mark, then all else: whatever is left of an attempt is known as such. */
+static int attempt_note(struct home *h, struct err *e)
+{
+    int fd = openat(h->dir_fd, UNFINISHED, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || fsync(h->dir_fd)) {
+        int code = errno;
+        if (fd >= 0)
+            close(fd);
+        return err_set(e, -code, "cannot make %s/" UNFINISHED ": %s", h->dir, strerror(code));
+    }
+    close(fd);
+    int r = h->lock_fd < 0 ? lock_take(h, h->dir, e) : 0;
+    if (!r)
+        r = home_mark(h, 0, 0, e);
+    return r ? r : home_sync(h, e);
+}
+
+int home_init_empty(struct home *h, const char *dir, struct err *e)
+{
+    int r = home_open(h, dir, e);
+    if (!r)
+        r = vacant_check(h, e);
+    if (!r) {
+        attempt_remove(h);
+        r = attempt_note(h, e);
+        if (r)
+            attempt_remove(h);
+    }
+    if (r)
+        home_fini(h);
+    return r;
+}
+
+void home_give_up(struct home *h)
+{
+    attempt_remove(h);
+    unlinkat(h->dir_fd, LOCK, 0);
+    home_fini(h);
+}
+
+int home_filled(struct home *h, struct err *e)
+{
+    if (unlinkat(h->dir_fd, UNFINISHED, 0) || fsync(h->dir_fd)) {
+        int code = errno;
+        return err_set(e, -code, "cannot remove %s/" UNFINISHED ": %s", h->dir, strerror(code));
+    }
+    return 0;
 }
 
 void home_fini(struct home *h)

@@ -15,6 +15,7 @@
  *   state.db      the database, complete from the moment it has this name
  *   journal.db    the older entries of the journal, once there are many
  *   *.db.new      a database being made; nobody was told of it, so it is made again
+ *   restore.unfinished  a copy is being put here; the directory was empty before
  *   state.lock    locked by the one process that uses the directory. Its text is the mark: the last
  *                 term and revision that were known to be durable. A state that is missing or older
  *                 than its mark has lost something. To go on without the lost data, remove this file.
@@ -51,6 +52,16 @@ struct home {
  * state, or the mark cannot be read; else -errno. h needs home_fini only after 0. */
 int home_init(struct home *h, const char *dir, bool *found, struct err *e);
 void home_fini(struct home *h);
+
+/* Makes the directory if needed and takes the lock, for a state that is put there from a copy. The directory
+ * has to be empty, but for what an unfinished attempt left, which is removed. The mark says that there was a
+ * state, until home_publish: nothing else begins one here. -EBUSY: another process has the lock; -EEXIST: the
+ * directory has files, and nothing was changed; -EACCES: others may read it; else -errno. */
+int home_init_empty(struct home *h, const char *dir, struct err *e);
+/* The attempt is over: takes what it has made away again. */
+void home_give_up(struct home *h);
+/* The state has its name. */
+int home_filled(struct home *h, struct err *e);
 
 /* Empties fresh[which] and makes it, mode 0600. */
 int home_prepare(struct home *h, enum home_db which, struct err *e);

@@ -11,38 +11,7 @@
 
 #include <errno.h>
 
-enum { STEP = 256, LEAST_H = 49 };
-
-/* The entries that leave together: whole revisions, which belong to the day of their first entry. */
-struct leaving {
-    struct wall before; /* later entries stay */
-    struct wall day;
-    uint64_t first, last; /* 0: none */
-    uint64_t ends;        /* the first revision that stays; 0: not seen yet */
-    struct text lines;
-};
-
-static bool same_day(struct wall a, struct wall b)
-{
-    const int64_t day = span_s(86400).ns;
-    return a.ns / day == b.ns / day;
-}
-
-static int take_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
-{
-    struct leaving *l = arg;
-    if (l->first == 0 && entry->at.ns < l->before.ns) {
-        l->first = revision;
-        l->day = entry->at;
-    } else if (revision != l->last && (entry->at.ns >= l->before.ns || !same_day(entry->at, l->day))) {
-        l->ends = revision;
-    }
-    if (l->ends)
-        return 0;
-    l->last = revision;
-    export_format(revision, entry, &l->lines);
-    return 0;
-}
+enum { STEP = 256 };
 
 static int bytes_used(struct sqlite *s, uint64_t *out, struct err *e)
 {
@@ -64,20 +33,20 @@ static int stay_from(struct sqlite *s, const struct store_keep *keep, struct wal
     int r = bytes_used(s, &used, e);
     *out = (struct wall){keep->age.ns ? now.ns - keep->age.ns : 0};
     if (used > keep->bytes)
-        *out = (struct wall){now.ns - span_s(LEAST_H * 3600).ns};
+        *out = (struct wall){now.ns - span_s(LEAVING_LEAST_H * 3600).ns};
     return r;
 }
 
 static int keep_export(struct sqlite *s, const struct store_keep *keep, struct wall before, struct err *e)
 {
-    struct leaving l = {.before = before};
-    struct sqlite_page p = {0, STEP, false, take_entry, &l};
+    struct leaving l = {.before = before, .stays_from = keep->stays_from};
+    struct sqlite_page p = {0, STEP, false, leaving_take, &l};
     int r = sqlite_page(s, QUERY_PAST_AFTER, &p, e);
     if (!r && l.last)
         r = export_append(keep->directory, l.day, l.first, &l.lines, e);
     if (!r)
         s->exported = l.last;
-    text_fini(&l.lines);
+    leaving_fini(&l);
     return r;
 }
 

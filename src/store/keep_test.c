@@ -62,7 +62,7 @@ static void fill(struct scene *t)
 /* All of journal.db is older than an hour. */
 static struct store_keep keep_hour(const struct scene *t)
 {
-    return (struct store_keep){span_s(HOUR_S), UINT64_MAX, t->export};
+    return (struct store_keep){span_s(HOUR_S), UINT64_MAX, t->export, 0};
 }
 
 static void tidy(struct scene *t, const struct store_keep *keep)
@@ -143,7 +143,7 @@ static size_t exported(const struct scene *t)
 static void test_what_is_old_goes_to_the_files_of_its_days(void **state)
 {
     struct scene *t = *state;
-    struct store_keep keep = {span_s(60 * HOUR_S), UINT64_MAX, t->export};
+    struct store_keep keep = {span_s(60 * HOUR_S), UINT64_MAX, t->export, 0};
     tidy(t, &keep);
     size_t n = exported(t);
     assert_int_equal(n, (COMMITS - 1 - 120) * EACH); /* what is 60 hours old or younger stays */
@@ -168,7 +168,7 @@ static void test_a_line_is_json(void **state)
 static void test_nothing_goes_without_a_limit(void **state)
 {
     struct scene *t = *state;
-    struct store_keep keep = {span_s(0), UINT64_MAX, t->export};
+    struct store_keep keep = {span_s(0), UINT64_MAX, t->export, 0};
     t->now.ns += span_s(400 * DAY_S).ns;
     tidy(t, &keep);
     assert_int_equal(first(t), 1);
@@ -179,7 +179,7 @@ static void test_nothing_goes_without_a_limit(void **state)
 static void test_what_is_too_much_goes_but_for_the_last_days(void **state)
 {
     struct scene *t = *state;
-    struct store_keep keep = {span_s(0), 4096, t->export};
+    struct store_keep keep = {span_s(0), 4096, t->export, 0};
     t->now.ns -= span_s(12 * HOUR_S).ns;
     tidy(t, &keep);
     size_t n = exported(t);
@@ -204,7 +204,7 @@ static void test_what_is_too_much_goes_but_for_the_last_days(void **state)
 static void test_a_kill_after_any_step_loses_nothing_and_tells_nothing_twice(void **state)
 {
     struct scene *t = *state;
-    const struct store_keep keep = keep_hour(t), all = {span_s(0), UINT64_MAX, t->export};
+    const struct store_keep keep = keep_hour(t), all = {span_s(0), UINT64_MAX, t->export, 0};
     tidy(t, &all); /* what moves has moved */
     store_close(STEAL(t->store));
     for (int steps = 1; steps < 6; steps++) {
@@ -227,6 +227,22 @@ static void test_a_kill_after_any_step_loses_nothing_and_tells_nothing_twice(voi
     t->store = fixture_open(t->dir);
     tidy(t, &keep);
     assert_int_equal(first(t), exported(t) / EACH + 1);
+}
+
+/* What is not in the archive of the audit log yet stays, whatever its age. */
+static void test_entries_stay_from_a_revision(void **state)
+{
+    struct scene *t = *state;
+    struct store_keep keep = keep_hour(t);
+    keep.stays_from = 1;
+    tidy(t, &keep);
+    assert_int_equal(first(t), 1);
+    keep.stays_from = 40;
+    tidy(t, &keep);
+    assert_int_equal(first(t), 40);
+    keep.stays_from = 0;
+    tidy(t, &keep);
+    assert_true(first(t) > 40);
 }
 
 static void write_day(const struct scene *t, const char *bytes)
@@ -285,6 +301,7 @@ int main(void)
         TEST(test_what_is_old_goes_to_the_files_of_its_days),
         cmocka_unit_test(test_a_line_is_json),
         TEST(test_nothing_goes_without_a_limit),
+        TEST(test_entries_stay_from_a_revision),
         TEST(test_what_is_too_much_goes_but_for_the_last_days),
         TEST(test_a_kill_after_any_step_loses_nothing_and_tells_nothing_twice),
         TEST(test_a_line_that_was_cut_off_is_written_anew),

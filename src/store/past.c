@@ -80,15 +80,33 @@ static int past_attach(struct sqlite *s, struct err *e)
     return r;
 }
 
-int past_open(struct sqlite *s, uint64_t revision, struct err *e)
+/* journal.db is never ahead of the state. */
+static int past_fits(const struct sqlite *s, uint64_t revision, struct err *e)
 {
-    int r = s->home.has_journal ? past_attach(s, e) : 0;
-    if (r || s->past_last <= revision)
-        return r;
+    if (s->past_last <= revision)
+        return 0;
     return err_set(e, -EILSEQ,
                    "%s has entries up to revision %" PRIu64 ", but %s stands at revision %" PRIu64
                    "; restore both from one copy, or move %s away to go on without its entries",
                    s->home.journal, s->past_last, s->home.db, revision, s->home.journal);
+}
+
+int past_open(struct sqlite *s, uint64_t revision, struct err *e)
+{
+    int r = s->home.has_journal ? past_attach(s, e) : 0;
+    return r ? r : past_fits(s, revision, e);
+}
+
+int past_look(struct sqlite *s, uint64_t revision, struct err *e)
+{
+    int r = s->home.has_journal ? past_connect(s, e) : 0;
+    if (!r && s->home.has_journal)
+        r = past_format(s, e);
+    if (!r && s->home.has_journal)
+        r = sqlite_prepare(s, QUERY_PAST_LAST, QUERY_PAST_LAST + 1, e);
+    if (!r && s->home.has_journal)
+        r = sqlite_take(s, QUERY_PAST_LAST, &s->past_last, e);
+    return r ? r : past_fits(s, revision, e);
 }
 
 static int past_begin(struct sqlite *s, struct err *e)

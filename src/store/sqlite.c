@@ -220,6 +220,32 @@ static int op_apply(struct sqlite *s, const struct store_op *op, uint64_t revisi
     return sqlite_run(s, QUERY_RECORD_DELETE, e);
 }
 
+static int batch_apply(struct sqlite *s, const struct store_batch *b, uint64_t revision, struct err *e)
+{
+    int r = 0;
+    for (size_t i = 0; i < b->n_ops && !r; i++)
+        r = op_apply(s, &b->ops[i], revision, e);
+    for (size_t i = 0; i < b->n_entries && !r; i++) {
+        struct entry_row row = {revision, i, b->entries[i]};
+        entry_bind(s->stmt[QUERY_ENTRY_PUT], &row);
+        r = sqlite_run(s, QUERY_ENTRY_PUT, e);
+    }
+    return r;
+}
+
+int sqlite_put(struct sqlite *s, uint64_t term, const struct store_batch *b, struct meta_row *meta,
+               struct err *e)
+{
+    *meta = (struct meta_row){term, meta->revision + 1};
+    int r = sqlite_run(s, QUERY_BEGIN, e);
+    if (!r)
+        r = batch_apply(s, b, meta->revision, e);
+    meta_bind(s->stmt[QUERY_META_PUT], meta);
+    if (!r)
+        r = sqlite_run(s, QUERY_META_PUT, e);
+    return r ? r : sqlite_run(s, QUERY_COMMIT, e);
+}
+
 static int sqlite_commit(struct store *store, uint64_t term, const struct store_batch *b, uint64_t *revision,
                          struct err *e)
 {
@@ -230,13 +256,8 @@ static int sqlite_commit(struct store *store, uint64_t term, const struct store_
         r = err_set(e, -EPERM, "term %" PRIu64 " does not lead; the last that was given is %" PRIu64, term,
                     meta.term);
     meta.revision++;
-    for (size_t i = 0; i < b->n_ops && !r; i++)
-        r = op_apply(s, &b->ops[i], meta.revision, e);
-    for (size_t i = 0; i < b->n_entries && !r; i++) {
-        struct entry_row row = {meta.revision, i, b->entries[i]};
-        entry_bind(s->stmt[QUERY_ENTRY_PUT], &row);
-        r = sqlite_run(s, QUERY_ENTRY_PUT, e);
-    }
+    if (!r)
+        r = batch_apply(s, b, meta.revision, e);
     r = change_end(s, r, &meta, e);
     if (!r) {
         *revision = meta.revision;
@@ -366,6 +387,7 @@ static int sqlite_check(struct store *store, struct err *e)
 
 static void db_close(struct sqlite *s)
 {
+    sqlite_copy_end(&s->store);
     for (size_t i = 0; i < QUERIES; i++)
         sqlite3_finalize(STEAL(s->stmt[i]));
     sqlite3_close(STEAL(s->db));
@@ -401,4 +423,6 @@ const struct store_engine sqlite_engine = {
     .tidy = past_tidy,
     .first = sqlite_first,
     .check = sqlite_check,
+    .copy = sqlite_copy_step,
+    .copy_end = sqlite_copy_end,
 };

@@ -54,6 +54,7 @@ struct sqlite {
         size_t n;          /* the keys that it deletes */
         char **deleted;
     } unsure;
+    struct sqlite_copy *copy; /* under way; NULL: none */
 };
 
 extern const struct store_engine sqlite_engine;
@@ -106,6 +107,8 @@ int sqlite_page(struct sqlite *s, enum sqlite_query q, struct sqlite_page *p, st
 
 /* Opens journal.db, if it exists; `revision` is the present revision of the state. */
 int past_open(struct sqlite *s, uint64_t revision, struct err *e);
+/* The same without a log and without anything to be done with it later. */
+int past_look(struct sqlite *s, uint64_t revision, struct err *e);
 int past_tidy(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
 /* One step of limiting journal.db. *more says whether there was something to do. */
 int keep_step(struct sqlite *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
@@ -120,6 +123,17 @@ void sqlite_disconnect(struct sqlite *s);
 
 /* Opens the state in the directory, and judges all of it. */
 int sqlite_state_open(struct sqlite *s, struct err *e);
+/* Judges the state of the connection, and upgrades a good one of an older format. */
+int sqlite_state_judge(struct sqlite *s, struct meta_row *meta, struct err *e);
+/* Reads the format of the connection's state. Errors as those of sqlite_format. */
+int sqlite_state_format(struct sqlite *s, int *format, struct err *e);
+/* Commits a batch as the next revision, under this term, which the state has from now on. */
+int sqlite_put(struct sqlite *s, uint64_t term, const struct store_batch *b, struct meta_row *meta,
+               struct err *e);
+
+/* One step of a copy (store_copy), and its end, whether it is complete or not. */
+int sqlite_copy_step(struct store *store, const char *dir, struct store_copied *copied, struct err *e);
+void sqlite_copy_end(struct store *store);
 /* Everything that was committed is in the databases, on the disk, and the logs are empty. */
 int sqlite_fold(struct sqlite *s, struct err *e);
 

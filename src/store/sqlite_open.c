@@ -221,12 +221,17 @@ static int mark_check(struct sqlite *s, struct meta_row *meta, struct err *e)
         h->db, meta->revision, meta->term, h->revision, h->term);
 }
 
-/* Judges the state, and upgrades a good one of an older format. */
-static int state_check(struct sqlite *s, struct meta_row *meta, struct err *e)
+int sqlite_state_format(struct sqlite *s, int *format, struct err *e)
+{
+    const struct sqlite_file file = {"main", s->home.db, APPLICATION_ID, "a state of Fettle"};
+    return sqlite_format(s, &file, format, e);
+}
+
+int sqlite_state_judge(struct sqlite *s, struct meta_row *meta, struct err *e)
 {
     const struct sqlite_file file = {"main", s->home.db, APPLICATION_ID, "a state of Fettle"};
     int format = ROW_FORMAT;
-    int r = sqlite_format(s, &file, &format, e);
+    int r = sqlite_state_format(s, &format, e);
     if (!r && format < ROW_FORMAT)
         r = sqlite_upgrade(s, &file, format, e);
     if (!r)
@@ -247,7 +252,7 @@ int sqlite_state_open(struct sqlite *s, struct err *e)
     if (!r && sqlite3_db_readonly(s->db, "main"))
         r = sqlite_damaged(s->home.db, "its header forbids writing", e);
     if (!r)
-        r = state_check(s, &meta, e);
+        r = sqlite_state_judge(s, &meta, e);
     if (!r)
         r = past_open(s, meta.revision, e);
     if (!r)

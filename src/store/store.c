@@ -131,3 +131,16 @@ int store_first(struct store *s, uint64_t *revision, struct err *e)
 {
     return s->engine->first(s, revision, e);
 }
+
+int store_copy(struct store *s, const char *dir, struct store_copied *copied, struct err *e)
+{
+    if (!s->engine->copy)
+        return err_set(e, -EOPNOTSUPP, "the state is in etcd; back it up with etcdctl snapshot save");
+    return s->engine->copy(s, dir, copied, e);
+}
+
+void store_copy_end(struct store *s)
+{
+    if (s->engine->copy_end)
+        s->engine->copy_end(s);
+}

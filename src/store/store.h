@@ -25,7 +25,8 @@
  */
 
 enum {
-    STORE_OPS_MAX = 128,             /* puts and deletes in one batch */
+    STORE_OPS_MAX =
+        126, /* puts and deletes in one batch: etcd takes 128, two of which are the engine's own */
     STORE_BATCH_BYTES_MAX = 1 << 20, /* all keys, values and entries of one batch */
     STORE_ENTRIES_MAX = 128
 };
@@ -120,12 +121,30 @@ struct store_keep {
                         those of the last two days */
     const char
         *directory; /* has files journal-YYYY-MM-DD.jsonl: a line of JSON for each entry of that day (UTC) */
+    uint64_t
+        stays_from; /* entries of this revision and later ones stay, whatever their age; 0: no such limit */
 };
 
 /* One small step of the work beside commits: older entries leave the files that the next start reads; entries
  * that are no longer kept are written to the directory, once, synced, and then removed. *more: another step
  * is due. Errors as in store_commit; an error loses nothing. */
 int store_tidy(struct store *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
+
+/* A copy that is being made. Zero-initialise. */
+struct store_copied {
+    bool begun, done;
+    bool journal;            /* the copy has a journal.db */
+    uint64_t term, revision; /* of the copy, when it is done */
+};
+
+/* One small step of a copy of the whole store into `dir`, which has neither state.db nor journal.db; call it
+ * until `done`, and commit between the steps. The copy is the state at its last step. store_tidy has to wait
+ * while a copy is made. The files are mode 0600 and not synced. After an error the copy has ended, and what
+ * is in `dir` is of no use: -ENOSPC, -EEXIST, -EAGAIN when the store was opened anew meanwhile, else -errno.
+ */
+int store_copy(struct store *s, const char *dir, struct store_copied *copied, struct err *e);
+/* Ends a copy that is not done. */
+void store_copy_end(struct store *s);
 
 /* The first revision that has entries; 0 without any. */
 int store_first(struct store *s, uint64_t *revision, struct err *e);

@@ -36,118 +36,6 @@ static void test_open_makes_what_only_its_owner_reads(void **state)
     store_close(s);
 }
 
-static void test_a_new_store_is_empty_at_revision_0(void **state)
-{
-    assert_string_equal(scene_dump(*state), "revision 0\n");
-}
-
-static void test_a_commit_is_there_after_opening_again(void **state)
-{
-    struct scene *t = *state;
-    assert_int_equal(fixture_put(t->store, t->term, "claim/42", "{\"a\":1}", &t->revision, NULL), 0);
-    assert_int_equal(t->revision, 1);
-    const char *whole =
-        "claim/42 = {\"a\":1}\n1: 1795207317123000000 root put lx[01-64]: claim/42\nrevision 1\n";
-    assert_string_equal(scene_dump(t), whole);
-    scene_reopen(t);
-    assert_string_equal(scene_dump(t), whole);
-}
-
-static void test_records_come_in_the_order_of_their_keys(void **state)
-{
-    struct scene *t = *state;
-    static const char *const keys[] = {"node/2", "claim/9", "node/10", "Z", "claim/10", "node/1"};
-    for (size_t i = 0; i < 6; i++)
-        assert_int_equal(scene_put(t, keys[i], "0"), 0);
-    assert_string_equal(
-        scene_dump(t), "Z = 0\nclaim/10 = 0\nclaim/9 = 0\nnode/1 = 0\nnode/10 = 0\nnode/2 = 0\nrevision 6\n");
-}
-
-static void test_a_refused_batch_leaves_nothing(void **state)
-{
-    struct scene *t = *state;
-    struct store_op ops[] = {{"a", "1"}, {"b", "2"}, {"", "3"}};
-    struct store_batch b = {.n_ops = 3, .ops = ops};
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), -EINVAL);
-    b.n_ops = 2;
-    assert_int_equal(store_commit(t->store, t->term + 1, &b, &t->revision, &t->e), -EPERM);
-    assert_string_equal(scene_dump(t), "revision 0\n");
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), 0);
-    assert_string_equal(scene_dump(t), "a = 1\nb = 2\nrevision 1\n");
-}
-
-static void test_more_records_than_the_limit_are_refused(void **state)
-{
-    struct scene *t = *state;
-    struct store_op ops[STORE_OPS_MAX + 1];
-    char keys[STORE_OPS_MAX + 1][8];
-    for (int i = 0; i <= STORE_OPS_MAX; i++) {
-        snprintf(keys[i], sizeof keys[i], "k%d", i);
-        ops[i] = (struct store_op){keys[i], "1"};
-    }
-    struct store_batch b = {.n_ops = STORE_OPS_MAX + 1, .ops = ops};
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), -E2BIG);
-    scene_assert_says(&t->e, -E2BIG, "a batch of 129 records, the limit is 128");
-    b.n_ops = STORE_OPS_MAX;
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), 0);
-}
-
-static void test_more_entries_than_the_limit_are_refused(void **state)
-{
-    struct scene *t = *state;
-    struct store_entry entries[STORE_ENTRIES_MAX + 1];
-    for (int i = 0; i <= STORE_ENTRIES_MAX; i++)
-        entries[i] = (struct store_entry){{0}, "root", "drain", "", "", NULL, NULL};
-    struct store_batch b = {.n_entries = STORE_ENTRIES_MAX + 1, .entries = entries};
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), -E2BIG);
-    scene_assert_says(&t->e, -E2BIG, "a batch of 129 journal entries, the limit is 128");
-    b.n_entries = STORE_ENTRIES_MAX;
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), 0);
-}
-
-static void test_more_bytes_than_the_limit_are_refused(void **state)
-{
-    struct scene *t = *state;
-    CLEANUP_FREE char *value = mem_alloc(STORE_BATCH_BYTES_MAX + 1);
-    memset(value, '1', STORE_BATCH_BYTES_MAX);
-    assert_int_equal(scene_put(t, "k", value), -E2BIG);
-    scene_assert_says(&t->e, -E2BIG, "a batch of more than 1048576 bytes");
-    value[STORE_BATCH_BYTES_MAX - 1] = '\0';
-    assert_int_equal(scene_put(t, "k", value), 0);
-
-    struct store_op op = {"k", value};
-    struct store_entry entry = {{0}, "", "", "", "x", NULL, NULL};
-    struct store_batch b = {.n_ops = 1, .ops = &op, .n_entries = 1, .entries = &entry};
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), -E2BIG);
-}
-
-static void test_keys_are_printable_and_short(void **state)
-{
-    struct scene *t = *state;
-    char key[514];
-    memset(key, 'k', sizeof key);
-    key[513] = '\0';
-    assert_int_equal(scene_put(t, key, "1"), -E2BIG);
-    scene_assert_says(&t->e, -E2BIG, "is 513 bytes long, the limit is 512");
-    key[512] = '\0';
-    assert_int_equal(scene_put(t, key, "1"), 0);
-    assert_int_equal(scene_put(t, "", "1"), -EINVAL);
-    scene_assert_says(&t->e, -EINVAL, "a key is empty");
-    assert_int_equal(scene_put(t, "a\nb", "1"), -EINVAL);
-    scene_assert_says(&t->e, -EINVAL, "byte 0x0a");
-    assert_int_equal(scene_put(t, "kn\xc3\xb6ten", "1"), -EINVAL);
-    assert_int_equal(scene_put(t, "a b~!", "1"), 0);
-}
-
-static void test_a_key_stands_once_in_a_batch(void **state)
-{
-    struct scene *t = *state;
-    struct store_op ops[] = {{"a", "1"}, {"b", "2"}, {"a", NULL}};
-    struct store_batch b = {.n_ops = 3, .ops = ops};
-    assert_int_equal(store_commit(t->store, t->term, &b, &t->revision, &t->e), -EINVAL);
-    scene_assert_says(&t->e, -EINVAL, "key \"a\" stands twice");
-}
-
 static void test_a_second_opener_is_refused(void **state)
 {
     struct scene *t = *state;
@@ -232,15 +120,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_open_makes_what_only_its_owner_reads),
-        TEST(test_a_new_store_is_empty_at_revision_0),
-        TEST(test_a_commit_is_there_after_opening_again),
-        TEST(test_records_come_in_the_order_of_their_keys),
-        TEST(test_a_refused_batch_leaves_nothing),
-        TEST(test_more_records_than_the_limit_are_refused),
-        TEST(test_more_entries_than_the_limit_are_refused),
-        TEST(test_more_bytes_than_the_limit_are_refused),
-        TEST(test_keys_are_printable_and_short),
-        TEST(test_a_key_stands_once_in_a_batch),
         TEST(test_a_second_opener_is_refused),
         TEST(test_other_programs_cannot_touch_an_open_state),
         TEST(test_a_state_that_another_program_holds_is_busy),

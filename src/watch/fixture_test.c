@@ -85,14 +85,15 @@ static void log_findings(struct world *x, const struct findings_command *says)
     for (size_t i = 0; i < says->n_close; i++)
         text_printf(&x->log, "; close: %s", says->close[i].how);
     if (says->isolate.why)
-        text_printf(&x->log, "; isolate: %s", says->isolate.why);
+        text_printf(&x->log, "; isolate (%s): %s", step_event_name(says->isolate.event), says->isolate.why);
 }
 
 static void log_repair(struct world *x, const struct repair_command *says)
 {
     const struct attempt_news *a = &says->attempt;
-    text_printf(&x->log, ": %s -> %s%s%s%s (%s)", step_name(says->from), step_name(says->to),
-                *says->remedy ? " " : "", says->remedy, says->approval ? ", to be approved" : "", says->why);
+    text_printf(&x->log, ": %s -> %s%s%s%s (%s: %s)", step_name(says->from), step_name(says->to),
+                *says->remedy ? " " : "", says->remedy, says->approval ? ", to be approved" : "",
+                step_event_name(says->event), says->why);
     if (says->examined != EXAMINED_NOT)
         text_printf(&x->log, " examined %s", examined_name(says->examined));
     if (a->verdict)
@@ -169,7 +170,8 @@ static bool log_health(struct world *x, const struct command *cmd)
         text_printf(&x->log, ": %s %s%s%s", cmd->switched.name, cmd->switched.on ? "on" : "off",
                     reason ? " " : "", reason ? reason : "");
     else if (kind == COMMAND_TRANSITION)
-        text_printf(&x->log, ": %s %s", by_hand_name(cmd->transition.what), reason);
+        text_printf(&x->log, ": %s%s %s", by_hand_name(cmd->transition.what),
+                    cmd->transition.yields ? " (yielded)" : "", reason);
     else if (kind == COMMAND_EFFECT)
         text_printf(&x->log, ": {\"key\":\"%s\",\"done\":%s}", cmd->effect.key, cmd->effect.done);
     else if (kind == COMMAND_BMC)

@@ -143,7 +143,7 @@ void health_look(struct watch *w, struct mono now, const struct member *m)
     struct health_state *v = health_state_find(w, m);
     const struct ailment *a = member_ailment(m);
     bool ill = (v && (v->n_sayings || v->booted || outside_ill(v) || lost_finding(w, m))) ||
-               (a && a->n_open) || member_repairs(m) || member_maintenance(m);
+               (a && a->n_open) || member_repairs(m) || member_maintenance(m) || member_unwiped(m);
     bool comes_up = repair_comes_up(w, m);
     if (!m->listed || (!ill && !comes_up))
         return;

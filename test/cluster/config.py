@@ -270,7 +270,7 @@ def test_unlisted(world):
     equal(c.status()['revision'], revision, 'the revision')
 
 
-def test_what_a_typo_left_is_gone(world):
+def test_nodes_that_a_typo_left_are_gone(world):
     """Nodes that nobody ever heard leave with the file; those that were heard, when they are forgotten."""
     c = Controller(world, 'Name=n01\n', **{**CALM, 'LateAfter': '2s', 'HeartBeatTimeout': '3s'})
     guests = swarm(world, c, 'n01,g1', name='guests')

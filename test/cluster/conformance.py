@@ -123,7 +123,7 @@ def test_a_rolling_update_is_one_campaign(world):
     wait_conformance(c, ['n02', 'n03', 'n04'], 'drifted')
 
 
-def test_who_may(world):
+def test_each_role_may_do_its_part(world):
     """Over HTTPS a reader sees everything and changes nothing, a stranger sees nothing."""
     c, _ = fleet(world, ['n01', 'n02'])
     alike(c, ['n01', 'n02'])

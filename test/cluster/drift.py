@@ -88,7 +88,7 @@ def test_overdue_drift_takes_the_node_down(world):
     c.wait_nodes('it is back', ['n02'], State='IDLE')
 
 
-def test_what_is_part_of_a_rollout_is_not_overdue(world):
+def test_drift_of_a_rollout_is_not_overdue(world):
     names = ['n01', 'n02', 'n03']
     c, _ = fleet(world, names, DriftTimeout='6s', MaxDriftShare=100)
     alike(c, names)
@@ -147,4 +147,4 @@ def test_drift_that_comes_and_goes_is_not_taken_as_gone(world):
     equal((len(entries(c, 'conform.drift')), len(entries(c, 'conform.restored'))), (3, 2), 'entries of its turns')
 
 
-main()
+main(at_once=3)

@@ -183,8 +183,8 @@ def boot_by_hand(c, agent, boot):
     return link
 
 
-def test_what_a_node_was_before_its_boot_proves_nothing(world):
-    """Until the node has sent its fingerprint it is unknown, and that makes it neither drifted nor restored."""
+def test_a_fingerprint_from_before_the_boot_proves_nothing(world):
+    """Until the node has sent its fingerprint its conformance is unknown. The node is then neither drifted nor restored."""
     c, agents = fleet(world, ['n01', 'n02'])
     alike(c, ['n01', 'n02'])
     link = boot_by_hand(c, agents['n02'], boot_id())

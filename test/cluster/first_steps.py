@@ -60,8 +60,8 @@ def on_terminal(c, *words, size=(0, 0), **env):
     return printed
 
 
-def test_what_a_person_does(world):
-    """Drain, undrain, down, up and set, with exit statuses that scripts can use."""
+def test_a_person_drains_sets_and_undrains(world):
+    """The commands drain, undrain, down, up and set have exit statuses that scripts can use."""
     c = Controller(world, 'Name=DEFAULT Partition=1\nName=n01\nName=n02\n', **CALM)
     Agent(world, c, 'n01')
     c.wait_nodes('the agent is heard', ['n01'], State='IDLE')

@@ -85,8 +85,8 @@ def test_a_check_that_is_only_observed_isolates_nobody(world):
     equal(c.node('n1')['Why'], f'observed: {GONE}; it would be drained (Observe=yes)', 'what would follow')
 
 
-def test_who_is_excepted_is_only_observed(world):
-    """By its own record, or by its class."""
+def test_a_node_that_is_excepted_is_only_observed(world):
+    """The node is excepted by its own record, or by its class."""
     classes = world.write('classes.conf', 'Class=login Nodes=n2 Remediate=no\n')
     c, agents = ward(world, ['n1', 'n2', 'n3'], nodes='Name=n1 Remediate=no\nName=n[2-3]\n', remedy=REMEDY,
                      ClassConf=classes)
@@ -113,7 +113,7 @@ def test_who_is_excepted_is_only_observed(world):
 DEGRADED = CHECKS.replace('Path=/scratch', 'Path=/scratch Severity=degraded')
 
 
-def test_what_is_degraded_stays_in_service_until_it_lasts(world):
+def test_a_degraded_node_stays_in_service_until_it_lasts(world):
     c, _ = ward(world, ['n1'], checks=DEGRADED, DegradedFor='6s')
     unmount(world, 'n1')
     wait_health(c, ['n1'], 'degraded')
@@ -189,7 +189,7 @@ def test_counting_says_something_about_a_node_only_where_the_node_is_the_cause(w
     equal({i['severity'] for i in incidents(c, 'n1')}, {'warn'}, 'how bad they are')
 
 
-def test_what_a_remedy_does_not_help_is_not_over(world):
+def test_a_fault_that_a_remedy_does_not_help_is_not_over(world):
     """The kernel's finding about a GPU stays, though a mount was repaired meanwhile."""
     c, _ = ward(world, ['n1'], remedy=[
         REMEDY, 'Remedy=gpu.reset Run=node:true Helps=xid.* Confidence=70% Because="it resets it" Takes=10m'])
@@ -203,8 +203,8 @@ def test_what_a_remedy_does_not_help_is_not_over(world):
           [('mount.scratch', True), ('gpu.reset', True)], 'what was done')
 
 
-def test_what_was_cured_stays_cured_when_the_agent_ends(world):
-    """In whatever way the agent ends; and a reported finding stands though the line is gone."""
+def test_a_fault_that_was_cured_stays_cured_when_the_agent_ends(world):
+    """The fault stays cured in whatever way the agent ends. A reported finding stands though the line is gone."""
     nodes = ['n1', 'n2', 'n3']
     c, agents = ward(world, nodes, SharedNodes=1000, SurgeNodes=1000, remedy=[
         'Remedy=gpu.reset Run=node:true Helps=xid.* Needs=nothing Confidence=70% Because="it resets it" Takes=1s '
@@ -251,7 +251,7 @@ def test_the_last_network_interface(world):
     equal(ethlink('n2')['result'], 'unsupported', 'of a node that never had one')
 
 
-def test_what_nobody_can_carry_out_is_a_persons(world):
+def test_a_remedy_that_nobody_can_carry_out_is_a_persons(world):
     """The BMC of a node without one is not asked for ever."""
     bmcs = world.write('bmc.conf', 'Nodes=n2 Driver=script Run=/bin/false\n')
     c, _ = ward(world, ['n1'], BmcConf=bmcs,
@@ -378,7 +378,7 @@ def test_a_check_is_run_by_hand(world):
     contains(c.fettle('check', 'list'), 'fs.mounted', 'the list')
 
 
-def test_what_is_for_boots_is_not_run_again_by_an_agent_that_was_killed(world):
+def test_a_check_for_boots_is_not_run_again_by_an_agent_that_was_killed(world):
     once, often = world.path('once'), world.path('often')
     c, agents = ward(world, ['n1'], checks=f'Check=once Probe=plugin Run="echo x >>{once}; echo it was fine" When=boot\n'
                      f'Check=often Probe=plugin Run="echo x >>{often}" Every=1s\n' + CHECKS)
@@ -395,7 +395,7 @@ def test_what_is_for_boots_is_not_run_again_by_an_agent_that_was_killed(world):
 SELDOM = 'Check=scratch Probe=fs.mounted Path=/scratch Every=1h Fails=1 Passes=1\n'
 
 
-def test_who_comes_up_is_held_until_its_checks_passed_and_once_for_each_boot(world):
+def test_a_node_that_comes_up_is_held_until_its_checks_passed_and_once_for_each_boot(world):
     names = ['n1', 'n2', 'n3', 'n4']
     c, agents = ward(world, names, checks=SELDOM)
     for n in names:

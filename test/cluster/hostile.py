@@ -180,8 +180,8 @@ def test_half_open(world):
     p.check_well()
 
 
-def test_who_does_not_read(world):
-    """A client that asks and never reads is cut off, and holds little."""
+def test_a_client_that_does_not_read(world):
+    """A client that asks and never reads is cut off, and the controller holds little memory for it."""
     p = Ports(world, 'Name=n[01-99]\nName=x[0001-3000]\n')
     memory = p.c.process.memory_kb()
     sockets = []

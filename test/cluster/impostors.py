@@ -237,7 +237,7 @@ def operator(world, c, name, role, *options):
     return {'cert': world.path(f'{name}.pem'), 'key': world.path(f'{name}.key')}
 
 
-def test_who_may_do_what_over_https(world):
+def test_each_role_may_do_its_part_over_https(world):
     c = Controller(world, 'Name=n01\n', **CALM)
     admin, reader = operator(world, c, 'ann', 'admin'), operator(world, c, 'bob', 'reader')
     equal(os.stat(admin['key']).st_mode & 0o777, 0o600, 'mode of the key')
@@ -311,7 +311,7 @@ def test_other_users(world):
                   ('reload',), ('token', 'create', '--nodes', 'n01')):
         status, out, err = as_nobody(*words)
         equal(status, 5, f'{words} as nobody: {out}{err}: the exit status')
-        contains(err, 'root', f'{words} as nobody')
+        contains(err, 'administrator', f'{words} as nobody')
     equal([e['what'] for e in c.journal()], ['state.made', 'config.revision', 'certificate.create'],
           'the journal')
 

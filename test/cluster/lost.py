@@ -114,8 +114,8 @@ def test_a_node_that_loops_is_out_at_the_second(world):
     c.wait_nodes('a person answered for it', ['n1'], Lifecycle='available', Schedulable=True)
 
 
-def test_what_is_not_repaired(world):
-    """A BMC that does not answer; a node that a person has; and many that are silent at once."""
+def test_nodes_that_are_not_repaired(world):
+    """These nodes are a node whose BMC does not answer, a node that a person has, and many nodes that are silent at once."""
     names = [f'n{i}' for i in range(1, 9)]
     c, agents = lost_ward(world, names, MaxSilentShare=40)
     world.write('n1.mute', '')
@@ -138,7 +138,7 @@ def test_what_is_not_repaired(world):
     equal([told(world, n) for n in names], [[]] * len(names), 'what BMCs were told')
 
 
-def test_what_an_agent_cannot_do_its_bmc_does(world):
+def test_a_bmc_does_the_work_that_its_agent_cannot(world):
     """The node's agent cannot record what it is about to do."""
     lines = ['Remedy=restart Run="node:true" Helps=* Confidence=90% Because="a try" Takes=1s Disturbs=0',
              'Remedy=reboot Run=reboot Helps=* Confidence=80% Because="a try" Takes=2s Disturbs=0',
@@ -263,8 +263,8 @@ def parts(c, node):
     return {d['component']: d['actual']['value'] for d in diff(c, node)['differences']}
 
 
-def test_what_bmcs_tell_by_redfish(world):
-    """Their firmware joins what the nodes say; what one locks is a hold; and what it knows of a node that stays silent."""
+def test_bmcs_tell_by_redfish(world):
+    """The firmware of BMCs joins the components of the nodes, a lock is a hold, and a BMC tells of a node that stays silent."""
     names = ['n1', 'n2']
     c, agents, bmcs = redfish_ward(world, names)
     manager = '/redfish/v1/Managers/bmc'
@@ -305,4 +305,4 @@ def test_what_bmcs_tell_by_redfish(world):
     wait('it is asked, and the controller ends meanwhile', lambda: bmcs['n2'].requests > asked)
 
 
-main()
+main(at_once=3)

@@ -49,7 +49,7 @@ def test_another_machine_inherits_nothing(world):
     holds('nothing follows from it', 2, lambda: len(entries(c, 'node.instance')) == 1)
 
 
-def test_what_a_person_has_stays_a_person_s(world):
+def test_a_node_that_a_person_has_stays_a_person_s(world):
     c, agents = ward(world, ['n1'])
     becomes(world, agents['n1'], 'SN-1')
     wait_machine(c, 'n1', 'serial SN-1')

@@ -23,7 +23,7 @@ def test_drift_is_told_and_taken_back(world):
     equal(o.changes('n01'), [], 'requests about a node that is right')
 
 
-def test_what_is_anothers_stays(world):
+def test_marks_of_others_stay(world):
     """Flags, states and members that somebody else set are left alone, also when the drift is gone."""
     o, c, _ = told_fleet(world, ['n01', 'n02', 'n03', 'n04'], MaxDriftShare=100)
     o.state.test('PUT', f'/component/{xname("n02")}', {'Flag': 'Alert', 'SoftwareStatus': 'theirs'})

@@ -105,7 +105,7 @@ def test_nothing_is_done_to_a_node_that_somebody_holds_in_ochami(world):
         wait(f'{n} is mended', lambda n=n: done(c, n))
 
 
-def test_who_holds_a_node_in_ochami_is_shown_though_nothing_is_to_be_done(world):
+def test_a_holder_of_a_node_in_ochami_is_shown_though_nothing_is_to_be_done(world):
     """A node that somebody disabled takes no work; a lock is about its power."""
     o = Ochami(world, ['n1', 'n2'])
     c, _ = ward(world, ['n1', 'n2'], nodes=''.join(f'Name={n} Xname={xname(n)}\n' for n in ('n1', 'n2')), **o.settings())

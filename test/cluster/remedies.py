@@ -19,7 +19,7 @@ def wait_mended(c, nodes, tries):
     wait('each had its remedy', lambda: all(len((repair(c, n) or {}).get('attempts', [])) >= tries for n in nodes))
 
 
-def test_what_little_is_known_of_is_tried_now_and_then(world):
+def test_a_remedy_with_few_outcomes_is_tried_now_and_then(world):
     nodes = [f'n{i:02}' for i in range(1, 7)]
     known = 'Remedy=known MOUNT Confidence=90% Because="it always did" Takes=1s Disturbs=0 Tries=32 Settle=1s'
     other = known.replace('=known', '=other').replace('90%', '20%')
@@ -38,8 +38,8 @@ def test_what_little_is_known_of_is_tried_now_and_then(world):
     contains(' '.join(s for n in nodes for s in steps(c, n)), 'to learn about it', 'why one was taken')
 
 
-def test_what_has_to_follow_follows_at_once(world):
-    """Both are carried out in their order, and the first did not fail because another one came."""
+def test_a_remedy_that_has_to_follow_follows_at_once(world):
+    """Both remedies are carried out in their order, and the first does not count as failed because the second came."""
     log = world.path('done')
     c, _ = ward(world, ['n1'], remedy=[
         f'Remedy=firmware Run="node:echo firmware >>{log}" Helps=scratch Needs=nothing Confidence=90% Because="it is '
@@ -101,8 +101,8 @@ def test_a_remedy_that_needs_the_node_idle_waits_for_work_on_a_node_that_is_lost
         equal(f.read().split(), ['poke', 'reset'], 'what was done')
 
 
-def test_what_only_another_boot_ends_is_not_cured_on_this_one(world):
-    """A remedy that was carried out, and did nothing: the kernel's word of this boot stands."""
+def test_a_fault_that_only_another_boot_ends_is_not_cured_on_this_one(world):
+    """A remedy was carried out and did nothing. The kernel's finding of this boot stands."""
     line = ('Remedy=nothing Run="node:true" Helps=xid.* Needs=nothing Confidence=80% Because="nobody knows" Takes=1s '
             'Disturbs=0 Tries=1')
     c, agents = ward(world, ['n1', 'n2'], remedy=line, **QUIET)
@@ -236,8 +236,8 @@ def test_nodes_that_are_taken_out_of_the_configuration(world):
             equal(f.read().split(), ['.'], f'how often {n} was mended')
 
 
-def test_what_is_hours_old_takes_no_node_out(world):
-    """From a queue that was cut off: it is written down, and a fresh look has to say the same."""
+def test_a_finding_that_is_hours_old_takes_no_node_out(world):
+    """The finding comes from a queue that was cut off. It is recorded, and a fresh look has to find the same."""
     c = Controller(world, 'Name=n1\n', **{**CALM, **RULES, 'CheckConf': world.write('checks.conf', CHECKS)})
     agent = Agent(world, c, 'n1', start=False)
     link = Link(c.port, *agent.certificate())
@@ -262,4 +262,4 @@ def test_what_is_hours_old_takes_no_node_out(world):
     link.close()
 
 
-main()
+main(at_once=3)

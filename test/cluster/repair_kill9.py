@@ -182,7 +182,7 @@ def operation_runs(world, c):
     wait('that is recorded', lambda: step(c, 'c1') == 'remedy' and repair(c, 'c1')['operation'])
 
 
-def test_what_ends_while_the_controller_is_away_is_known(world):
+def test_an_operation_that_ends_while_the_controller_is_away_is_known(world):
     hold = world.write('hold', '')
     l, c, _ = clinic(world, exam=False)
     operation_runs(world, c)
@@ -222,7 +222,7 @@ def test_both_are_killed_meanwhile_and_nothing_is_repeated(world):
     goes_on(world, l, c, hold)
 
 
-def test_what_ends_while_both_are_away_is_known(world):
+def test_an_operation_that_ends_while_both_are_away_is_known(world):
     hold = world.write('hold', '')
     l, c, agents = clinic(world, exam=False)
     operation_runs(world, c)

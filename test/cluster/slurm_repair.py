@@ -52,7 +52,7 @@ def test_work_ends_first_as_both_say(world):
         equal(len(repair(c, n)['attempts']), 1, 'attempts')
 
 
-def test_what_is_lost_waits_for_a_job_too(world):
+def test_a_lost_node_waits_for_a_job_too(world):
     l, c, _ = slurm_ward(world, remedy='Remedy=reset Run="node:true" Helps=xid.79 Needs=idle Confidence=80% '
                          'Because="it may" Takes=5s Tries=1')
     job = submit(l, 'c1')
@@ -133,8 +133,8 @@ def test_the_extensive_stage_keeps_other_work_out(world):
     cancel(l, job)
 
 
-def test_what_fettle_does_to_a_node_refuses_no_examination(world):
-    """It begins when the reservation stands and the drain is gone, as was read back."""
+def test_a_change_by_fettle_refuses_no_examination(world):
+    """The examination begins when the reservation stands and the drain is gone, as read back."""
     l, c, _ = slurm_ward(world, nodes=4, remedy=REMEDY, exam=True, InconclusiveTries=1, RemediesAWeek=32,
                          SurgeNodes=1000, SharedNodes=1000, SlurmInterval='5s')
     let_exam_end(world)
@@ -229,8 +229,8 @@ def test_hands_off_what_others_hold_in_slurm(world):
     equal(calls(world, 'update', 'c2'), [], 'what was written of c2')
 
 
-def test_what_slurm_says_is_shown_and_counts(world):
-    """A drain by hand, a slurmd that is gone, a drain of Fettle's, and a slurmctld that does not answer."""
+def test_a_state_in_slurm_is_shown_and_counts(world):
+    """The states are a drain by hand, a slurmd that is gone, a drain of Fettle's, and a slurmctld that does not answer."""
     l, c, _ = slurm_ward(world, nodes=3)
     shown = {'SchedulerState': 'IDLE', 'SchedulerReason': '', 'Elsewhere': 'nobody', 'Schedulable': True, 'Why': ''}
     c.wait_nodes('Slurm was read', l.nodes, **shown)
@@ -273,8 +273,8 @@ def test_what_slurm_says_is_shown_and_counts(world):
     check(c.node('c2')['SchedulerRead'] < 60, lambda: c.node('c2'))
 
 
-def test_who_comes_up_is_held_in_slurm_until_its_checks_passed(world):
-    """Also where a job runs already: that ends by itself."""
+def test_a_node_that_comes_up_is_held_in_slurm_until_its_checks_passed(world):
+    """The node is held also where a job runs already. The job ends by itself."""
     l, c, agents = slurm_ward(world, remedy=idle_remedy(world), ProvisionNew='yes')
     job = submit(l, 'c1')
     wait_job(l, job, 'RUNNING')
@@ -286,7 +286,7 @@ def test_who_comes_up_is_held_in_slurm_until_its_checks_passed(world):
     wait_back(c, l, 'c1')
 
 
-def test_who_resumes_is_right_for_a_while(world):
+def test_a_person_that_resumes_is_right_for_a_while(world):
     l, c, _ = slurm_ward(world, OverrideTime='1h')
     for n in ('c1', 'c2'):
         unmount(world, n)
@@ -317,7 +317,7 @@ def test_who_resumes_is_right_for_a_while(world):
         equal(len(calls(world, f'NodeName={n} ', 'State=DRAIN')), 2, f'drains of {n}')
 
 
-def test_who_deletes_the_reservation_ends_the_examination(world):
+def test_a_person_that_deletes_the_reservation_ends_the_examination(world):
     l, c, _ = slurm_ward(world, remedy=idle_remedy(world), exam=True)
     unmount(world, 'c1')
     wait('it is examined', lambda: began(world))

@@ -60,7 +60,7 @@ def test_full_disk(world):
     contains(c.fettle('node', 'down', 'n01', '--reason', 'y' * 900, status=7), 'no space left', 'what the tool says')
     events.wait('alarm.store')
     equal(c.status()['store']['state'], 'failing', 'the state of the store')
-    equal(c.alarms(), ['store store'], 'the alarms')
+    check('store store' in c.alarms(), f'the alarms: {c.alarms()}')  # the audit log has one, too, when its turn came
     trouble = c.counterpart('store')
     equal(trouble['state'], 'trouble', 'the store among the other systems')
     contains(trouble['text'], 'no space left', 'its trouble in words')
@@ -78,9 +78,10 @@ def test_full_disk(world):
     wait('it works again', works)
     equal(c.status()['store']['state'], 'ok', 'the state of the store')
     contains(claims(c), 'there is space', 'claims')
-    equal(events.wait('alarm.over')['alarm'], 'store', 'the alarm that is over')
+    events.wait('alarm.over', alarm='store')
     events.close()
-    equal((c.alarms(), c.counterpart('store')['state']), ([], 'ok'), 'alarms, and the store')
+    wait('no alarm stands', lambda: not c.alarms())  # the audit log tries again each second
+    equal(c.counterpart('store')['state'], 'ok', 'the store')
     after, digest = claims(c), c.status()['digest']
     equal(after, before | {'there is space'}, 'claims after the trouble')
     c.process.kill()
@@ -114,7 +115,9 @@ def sum_of(*values):
 
 
 def grow_journal(c, entries, at_ns):
-    """The state of a controller that was stopped gets an old journal."""
+    """The state of a controller that was stopped gets an old journal, of a fettled that had no audit log."""
+    shutil.rmtree(os.path.join(c.state, 'audit'))
+    shutil.rmtree(os.path.join(c.state, 'audit-archive'), ignore_errors=True)
     db = sqlite3.connect(os.path.join(c.state, 'state.db'))
     db.execute('DELETE FROM journal')
     for i in range(1, entries + 1):
@@ -374,4 +377,5 @@ def test_state_is_private(world):
     check(status != 0 and err, 'a file as state directory is taken')
 
 
-main()
+if __name__ == '__main__':  # audit.py uses some of it
+    main()

@@ -165,8 +165,8 @@ def lost(world):
     return found
 
 
-def test_what_a_plugin_leaves_behind(world):
-    """It ends with the plugin, at its deadline, and with the agent."""
+def test_processes_that_a_plugin_leaves_behind(world):
+    """The processes end with the plugin, at its deadline, and with the agent."""
     c, agents = ward(world, ['n1'], checks=CHECKS + PULSE.format(world.dir) +
                      f'Check=quick Probe=plugin Run="{LOST}; sleep 0.2" Every=1s Observe=yes\n'
                      f'Check=slow Probe=plugin Run="{LOST}; echo . >>{world.dir}/slow; sleep 1000" Observe=yes {EVERY}'
@@ -187,14 +187,14 @@ def test_what_a_plugin_leaves_behind(world):
     wait('nor one that is stopped', lambda: not lost(world))
 
 
-def test_what_a_plugin_may_be(world):
+def test_limits_of_a_plugin(world):
     """A check with more processes than allowed is ended."""
     c, _ = ward(world, ['n1'], checks=CHECKS + 'Check=many Probe=plugin Observe=yes Deadline=1m Every=1h '
                 'Run="for i in $(seq 300); do sleep 1000 & done; wait"\n')
     wait('it is said', lambda: 'more than 256 processes' in verdict(c, 'many').get('text', ''))
 
 
-def test_what_a_remedy_leaves_behind(world):
+def test_processes_that_a_remedy_leaves_behind(world):
     """A command that failed or ran out of time leaves no process; a background process of a successful one stays."""
     c, _ = ward(world, ['n1'], remedy=[
         f'Remedy=ask Run="node:{LOST}; touch {world.dir}/n1.ready; sleep 1000" Helps=scratch '
@@ -268,4 +268,4 @@ def test_the_root_disk_hangs(world):
     disk.end()
 
 
-main()
+main(at_once=3)

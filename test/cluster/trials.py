@@ -177,7 +177,7 @@ def test_kill_9_in_a_trial_leaves_nothing_held(world):
     equal([n for n in names if len(ran(world, n)) != 2], [], 'who ran it more often')
 
 
-def test_what_nodes_came_to_survives_kill_9(world):
+def test_results_of_nodes_survive_kill_9(world):
     names = ['n1', 'n2']
     c, _ = ward(world, names, MaxTrials=100, checks=CHECKS + 'Check=disk Probe=bench.disk Path=/etc Size=1MiB '
                                                              'When=scheduled Deadline=20s Every=30d\n')

@@ -43,7 +43,7 @@ def test_a_power_script_is_run_by_root_and_by_name(world):
     check(status != 0 and 'n3' in out + err, f'a node without a BMC: {out}{err}')
 
 
-def test_what_its_caller_does_not_wait_for_is_killed(world):
+def test_a_program_for_which_its_caller_does_not_wait_is_killed(world):
     c = powered(world)
     person = world.start('person', [program('fettle'), 'power', 'off', 'n1', '--force', '--reason', 'a test'],
                          env={'FETTLE_CONTROLLER': c.socket})
@@ -72,7 +72,7 @@ def test_its_user_is_no_administrator(world):
     env = {'FETTLE_CONTROLLER': c.socket}
     person = world.start('service', run, env=env, limits=c.become)
     equal(person.wait_end(), 5, 'the exit status of fettle as its user')
-    contains(person.log(), f'uid {USER} may not do this', 'what it says')
+    contains(person.log(), 'has the role viewer; this needs the role operator or administrator', 'what it says')
     equal([e for e in c.journal() if e['what'] == 'node.drain'], [], 'what was drained')
     c.fettle('node', 'drain', 'n1', '--reason', 'x')
 
@@ -109,7 +109,7 @@ def missing(c, state=None, **env):
     return said
 
 
-def test_what_the_user_lacks_is_said(world):
+def test_a_right_that_the_user_lacks_is_said(world):
     c = powered(world, start=False)
     exec_at = {'FETTLE_EXEC': c.exec.path}
     equal(missing(c, **exec_at), '', 'what is missing before there is a state')
@@ -153,8 +153,9 @@ def test_a_state_has_one_user(world):
     c.write(ApiSocket=conf)
     refused_state(c, f'{c.state} belongs to user 0, and this is user {USER}', limits=c.become)
     for top in (c.state, c.state + '-begun'):
-        for path in [top] + [os.path.join(top, name) for name in os.listdir(top)]:
-            os.lchown(path, USER, USER)
+        for path, folders, files in os.walk(top):
+            for one in [path] + [os.path.join(path, name) for name in folders + files]:
+                os.lchown(one, USER, USER)
     c.start()
     contains(str(c.node('n1')), 'of before', 'the node')
     c.process.stop()
@@ -204,7 +205,7 @@ def refused(c, packet, why, files=2):
     contains(c.exec.log(), why, 'its log')
 
 
-def test_what_it_refuses(world):
+def test_requests_that_it_refuses(world):
     c = powered(world)
     refused(c, words('shell', 'id'), 'there is no action "shell"')
     refused(c, words('power', 'status', '../n1'), '"../n1" is not the name of a node')

@@ -5,7 +5,7 @@ import json
 import os
 
 from fleet import boot_id, change, whole_root
-from harness import CALM, Agent, Controller, wait
+from harness import CALM, TIMEOUT, Agent, Controller, wait
 
 ROOT_MOUNT = '22 1 259:2 / / rw,relatime shared:1 - ext4 /dev/nvme0n1p2 rw,errors=remount-ro\n'
 SCRATCH = '40 22 0:50 / /scratch rw,relatime shared:9 - ext4 /dev/nvme1n1 rw\n'
@@ -74,7 +74,7 @@ def step(c, node):
     return r['step'] if r else 'none'
 
 
-def wait_step(c, node, word, within=60):
+def wait_step(c, node, word, within=TIMEOUT):
     wait(f'{node} is at step {word}', lambda: step(c, node) == word, within)
 
 

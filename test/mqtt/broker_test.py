@@ -140,7 +140,7 @@ def test_an_event_of_sensu_takes_a_node_out_and_the_log_says_so(world):
     wait('so it does where ClusterWare has it', lambda: any('"entered":"work_queue"' in l[1] for l in theirs()))
 
 
-def test_what_is_old_retained_strange_or_no_event_does_nothing(world):
+def test_a_message_that_is_old_retained_strange_or_no_event_does_nothing(world):
     b, c = place(world)
     b.publish('other/events', event('n1', 2), '-r')
     for junk in ('', '{', '[]', event('nobody', 2), 'x' * 100000, json.dumps({'check': 7})):

@@ -20,8 +20,8 @@ def test_status_on_off(l):
     assert bmc.log() == ["power 0", "power 1"]
 
 
-def test_what_the_bmc_knows_of_a_node_that_is_silent(l):
-    """Its power, its watchdog, and the end of its log: one that reset it (sensor type 0x23, offset 1)."""
+def test_the_bmc_tells_of_a_node_that_is_silent(l):
+    """The BMC tells the power, the watchdog and the end of the log: a watchdog reset the node (sensor type 0x23, offset 1)."""
     bmc = l.bmc()
     driver = l.driver(l.ipmi("lx01", bmc.port))
     said = driver.look("lx01")

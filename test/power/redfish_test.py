@@ -82,8 +82,8 @@ def test_a_system_that_is_to_be_left_alone(l):
     assert driver.now("lx01", "reset") == (True, "on")
 
 
-def test_what_the_bmc_knows_of_its_node(l):
-    """A look tells firmware, watchdog, lock and the latest entries of the log, and changes nothing."""
+def test_the_bmc_tells_of_its_node(l):
+    """The BMC tells the firmware, the watchdog, the lock and the latest entries of the log, and nothing changes."""
     bmc, driver = begin(l, "openbmc")
     assert driver.look("lx01") == {
         "power": "on", "firmware": "2.14.0-dev", "bios": "F17", "watchdog": "not enabled, action ResetSystem, Enabled",

@@ -143,8 +143,15 @@ static bool admits_by_repair(const struct sim *s, int node, const struct job *j)
     return says->to == STEP_NONE && (*says->boot || (r && *r->boot));
 }
 
+static bool is_about_owners(enum command_kind kind)
+{
+    return kind == COMMAND_OWNER_CLAIM || kind == COMMAND_OWNER_RELEASE || kind == COMMAND_OWNER_TRANSFER;
+}
+
 static void opinion_take(struct sim *s, const struct job *j)
 {
+    if (is_about_owners(j->kind))
+        owners_take(s, j);
     for (size_t i = j->from; i < j->next; i++) {
         int node = sim_index(s, j->nodes.names[i]);
         switch (j->kind) {
@@ -202,7 +209,12 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_REPAIR_APPROVE:
         case COMMAND_REPAIR_REFUSE:
         case COMMAND_REVISE:
+        case COMMAND_STATE:
+        case COMMAND_BACKUP:
         case COMMAND_SWITCH:
+        case COMMAND_OWNER_CLAIM:
+        case COMMAND_OWNER_RELEASE:
+        case COMMAND_OWNER_TRANSFER:
         case COMMAND_POWER:
         case COMMAND_FORGET: /* nobody gives this command here */
         case COMMAND_MEASURED:
@@ -414,6 +426,8 @@ void agreed_operator(struct sim *s)
     const struct field_setting *setting = &settings[sim_random(s, 5)];
     char id[CLAIM_ID_BYTES_MAX + 1];
     bool releases = cmd.kind == COMMAND_UNDRAIN || cmd.kind == COMMAND_UP;
+    if (sim_random(s, 3) == 0)
+        owners_operator(s);
     if (s->ill && sim_random(s, 3) == 0) {
         struct finding_name named;
         if (repair_operator(s, &cmd, &nodes, &named))

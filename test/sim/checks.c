@@ -3,6 +3,7 @@
  * The numbered invariants of the architecture, as far as they can be seen here.
  *
  *   1  same records, same state                           check_state, at each commit, load and reload
+ *   3  a node has at most one owner                       check_state, in owners.c
  *   2  what was acknowledged is there, once; 4  nobody's claim goes but by its owner or by its name
  *                                                         check_state, against the opinion
  *   9  no node goes down through a fault that is not its own; and one that is silent does go down
@@ -66,6 +67,7 @@ void check_state(struct sim *s, const char *when)
         return;
     compare_claims(s, when);
     compare_nodes(s, when);
+    owners_check(s, when);
     struct cluster *again = cluster_create();
     struct roster r;
     agreed_load(s, again);

@@ -456,6 +456,16 @@ static void note_broken(struct sim *s, int i, enum step to, const struct job *j)
         p->broken = false;
 }
 
+static bool may_alone(enum step from, enum step to)
+{
+    size_t n;
+    const struct step_move *moves = step_moves(&n);
+    for (size_t i = 0; i < n; i++)
+        if (moves[i].from == from && moves[i].to == to && !step_event_is_persons(moves[i].event))
+            return true;
+    return false;
+}
+
 static void check_move(struct sim *s, int i, const struct repair *r, const struct job *j)
 {
     struct patient *p = &s->patients[i];
@@ -469,7 +479,7 @@ static void check_move(struct sim *s, int i, const struct repair *r, const struc
         return;
     if (!step_may(p->step, to))
         sim_fail(s, "%s goes from %s to %s", name, step_name(p->step), step_name(to));
-    if (!person && !step_may_alone(p->step, to))
+    if (!person && !may_alone(p->step, to))
         sim_fail(s, "%s goes from %s to %s without a person's word (4)", name, step_name(p->step),
                  step_name(to));
     if (!person && p->step == STEP_QUEUE && p->waits)

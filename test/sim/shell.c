@@ -129,6 +129,7 @@ void shell_roster(struct sim *s, struct roster *r)
         snprintf(cpus, sizeof cpus, "%zu", i % 3);
         spec_set(&n->spec, FIELD_PARTITION, cpus, 31, NULL);
     }
+    owners_roster(r);
     conform_classes(s, r);
 }
 

@@ -388,6 +388,7 @@ struct sim {
     bool committing;
     uint64_t claims;
     int64_t full_until;
+    uint8_t owner[NODES_MAX]; /* by node, as owners.c numbers them; 0: nobody */
     struct opinion *opinions;
     size_t n_opinions, cap_opinions;
     bool admitted[NODES_MAX];
@@ -484,6 +485,13 @@ void agreed_limits(struct sim *s);
 void agreed_load(struct sim *s, struct cluster *c);
 void agreed_operator(struct sim *s);
 void agreed_fini(struct sim *s);
+
+/* owners.c */
+void owners_roster(struct roster *r);
+/* A scheduler asks for something. */
+void owners_operator(struct sim *s);
+void owners_take(struct sim *s, const struct job *j);
+void owners_check(struct sim *s, const char *when);
 
 /* trial.c */
 void trial_turn(struct sim *s);

@@ -56,7 +56,7 @@ def a_reason_is_made_safe(l, d):
     d.until_record("c1", None)
 
 
-def what_slurm_appends_changes_nothing(l, d):
+def words_that_slurm_appends_change_nothing(l, d):
     d.want(c1=("drain", "1.3", *PROBLEM))
     d.until_record("c1", "drained")
     l.scontrol("update", "NodeName=c1", f"Reason={lab.reason('1.3', *PROBLEM)} : reboot issued")
@@ -86,7 +86,7 @@ def nothing_over_somebody_elses_reason(l, d):
     l.until_state("c1", "IDLE")
 
 
-def who_resumes_is_right(l, d):
+def a_person_that_resumes_is_right(l, d):
     d.want(c1=("drain", "1.5", *PROBLEM))
     d.until_record("c1", "drained")
     before = d.count("overridden")
@@ -173,8 +173,8 @@ def somebody_elses_reservation_stays(l, d):
     d.readings()
 
 
-def who_deletes_the_reservation_is_right(l, d):
-    """For this examination; but a slurmctld that lost it is no person, and the next examination has one again."""
+def a_person_that_deletes_the_reservation_is_right(l, d):
+    """The deletion counts for this examination: the next one has a reservation again. A slurmctld that lost it is no person."""
     before = d.count("refused")
     for kind in ("drain", "reserve"):
         d.want(c2=(kind, "2.5", *PROBLEM))
@@ -208,8 +208,8 @@ def who_deletes_the_reservation_is_right(l, d):
     assert l.reservations() == [] and d.count("refused") == before + 1
 
 
-def who_deletes_it_before_the_node_is_undrained_is_right(l, d):
-    """It was seen to stand, and the drain is still there."""
+def a_person_that_deletes_it_before_the_node_is_undrained_is_right(l, d):
+    """The reservation was seen to stand, and the drain is still there."""
     d.settle()
     calls = os.path.getsize(f"{l.dir}/calls")
     d.want(c2=("drain", "2.6", *PROBLEM))
@@ -355,7 +355,7 @@ def write_before(l, kind, command):
     os.rename(f"{l.dir}/{kind}.new", f"{l.dir}/{kind}")
 
 
-def what_a_write_of_ours_undid_is_put_back(l, d):
+def a_change_that_a_write_of_ours_undid_is_put_back(l, d):
     for kind, words in (("first", "State=DRAIN Reason='new memory, Ann'"), ("first", "Reason='mine by now, Bob'"),
                         ("before", "State=DRAIN Reason='hands in it, Cy'"), ("before", "State=FAIL Reason='fan, Di'")):
         d.settle()
@@ -459,16 +459,17 @@ esac
 exec scontrol "$@"
 """
 
-TESTS = (drained_and_taken_back, between_regular_readings_only_who_needs_it_is_read, a_reason_is_made_safe, what_slurm_appends_changes_nothing,
-         nothing_over_somebody_elses_reason, who_resumes_is_right, work_ends_first,
+TESTS = (drained_and_taken_back, between_regular_readings_only_who_needs_it_is_read, a_reason_is_made_safe,
+         words_that_slurm_appends_change_nothing,
+         nothing_over_somebody_elses_reason, a_person_that_resumes_is_right, work_ends_first,
          no_gap_around_an_examination, somebody_elses_reservation_stays,
-         who_deletes_the_reservation_is_right, who_deletes_it_before_the_node_is_undrained_is_right,
+         a_person_that_deletes_the_reservation_is_right, a_person_that_deletes_it_before_the_node_is_undrained_is_right,
          orphans_are_taken_back,
          one_call_for_many_nodes, a_node_slurm_does_not_know, a_node_that_was_down_comes_back,
          slurmctld_sets_a_silent_node_down_by_itself,
          two_fettles_leave_each_other_alone, a_reason_that_is_edited_is_a_persons,
          a_comment_of_several_lines,
-         a_person_who_writes_between_reading_and_writing, what_a_write_of_ours_undid_is_put_back,
+         a_person_who_writes_between_reading_and_writing, a_change_that_a_write_of_ours_undid_is_put_back,
          a_reason_pasted_to_another_node_is_a_persons, a_reboot_is_no_persons_word, a_slurmctld_that_forgot_is_no_person)
 
 

@@ -415,6 +415,23 @@ static void actor_forget(struct actor *a, const struct body_act *act)
     operation_record_fini(&k);
 }
 
+void actor_heard(struct actor *a, const char *origin, uint64_t term)
+{
+    struct operation_records *d = &a->records;
+    bool is_same_state = strcmp(origin, d->origin) == 0;
+    if (!*origin || (is_same_state && term <= d->term))
+        return;
+    d->term = term;
+    snprintf(d->origin, sizeof d->origin, "%s", origin);
+    actor_store(a);
+}
+
+uint64_t actor_remembers(const struct actor *a, const char **origin)
+{
+    *origin = a->records.origin;
+    return a->records.term;
+}
+
 void actor_act(struct actor *a, const struct body_act *act)
 {
     const struct operation_record *known = operation_records_find(&a->records, act->id);

@@ -42,6 +42,12 @@ void actor_act(struct actor *a, const struct body_act *act);
 /* A peer that is not believed says that there is something to do. The actor asks for the order with its
  * nonce, or reports the result when it is known. */
 void actor_ask(struct actor *a, const struct body_act *act, const char *nonce);
+/* A controller of this state said this term. Orders of lower ones are refused from now on, also by the next
+ * agent.
+ */
+void actor_heard(struct actor *a, const char *origin, uint64_t term);
+/* The highest term that was heard, and its state; origin "": none was. */
+uint64_t actor_remembers(const struct actor *a, const char **origin);
 /* Ends the look at this check that is under way for an operation, and reports it as unknown. Does nothing
  * when there is no such look, or when a later term was seen. */
 void actor_end(struct actor *a, uint64_t term, const char *check);

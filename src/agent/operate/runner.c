@@ -165,7 +165,7 @@ static void runner_outlast(const struct run *r, int trigger, struct mono until)
 
 static void say_end(const struct run *r, struct span deadline, struct text *out)
 {
-    char long_[32];
+    char exact[32];
     bool good = !r->killed && r->status == 0;
     text_add_char(out, good ? '+' : '-');
     if (r->stays)
@@ -173,7 +173,7 @@ static void say_end(const struct run *r, struct span deadline, struct text *out)
     else if (*r->family.excess)
         text_printf(out, "killed for more than %s", r->family.excess);
     else if (r->killed)
-        text_printf(out, "no end in %s, and killed", span_human(deadline, long_));
+        text_printf(out, "no end in %s, and killed", span_format(deadline, exact));
     else if (WIFSIGNALED(r->status))
         text_printf(out, "ended by signal %d", WTERMSIG(r->status));
     else if (!good)

@@ -86,6 +86,8 @@ static void test_a_command_that_does_not_end_is_killed_at_its_deadline(void **st
     struct runner_job job = job_of("exec sleep 1000");
     job.deadline = span_s(1);
     run(*state, &job, false, "no end in 1s, and killed");
+    job.deadline = span_ms(200);
+    run(*state, &job, false, "no end in 200ms, and killed");
 }
 
 static void test_only_the_operation_that_ran_has_a_result(void **state)

@@ -29,6 +29,12 @@ void course_init(struct course *c, const struct address_list *controllers)
                          .pause = PAUSE};
 }
 
+void course_remember(struct course *c, const char *origin, uint64_t term)
+{
+    c->term = term;
+    snprintf(c->origin, sizeof c->origin, "%s", origin);
+}
+
 void course_waits(struct course *c, struct span answer, struct span pause)
 {
     if (answer.ns > 0)

@@ -90,6 +90,8 @@ struct course_effects {
 };
 
 void course_init(struct course *c, const struct address_list *controllers);
+/* A term of this state was heard before the course began. */
+void course_remember(struct course *c, const char *origin, uint64_t term);
 /* How long a collector has to answer, and the longest pause; zero leaves what was told before. */
 void course_waits(struct course *c, struct span answer, struct span pause);
 /* How long the present dial may take until the other side has welcomed us. */

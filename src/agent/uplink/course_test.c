@@ -165,6 +165,16 @@ static void leaves_a_controller_with_an_older_term(void **state)
     connect(&w, 8);
 }
 
+static void a_term_from_before_the_process_counts(void **state)
+{
+    struct walk w = begin("a,b");
+    course_remember(&w.c, "", 7);
+    go(&w, COURSE_START);
+    go(&w, COURSE_OPENED);
+    struct course_effects out = welcome(&w, 6);
+    assert_true(out.close && out.old_term && !out.welcomed);
+}
+
 static void a_collector_says_no_term_for_controllers(void **state)
 {
     struct walk w = begin("a");
@@ -394,6 +404,7 @@ int main(void)
         cmocka_unit_test(without_a_controller_it_comes_back_to_its_collector),
         cmocka_unit_test(a_collector_that_is_gone_too_is_tried_in_turn),
         cmocka_unit_test(pauses_no_longer_than_it_was_told),
+        cmocka_unit_test(a_term_from_before_the_process_counts),
         cmocka_unit_test(tells_a_conflict_once_until_it_ends),
         cmocka_unit_test(comes_to_a_controller_anew),
         cmocka_unit_test(ignores_what_does_not_belong_to_its_state),

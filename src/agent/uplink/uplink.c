@@ -330,6 +330,17 @@ const struct address *uplink_target(const struct uplink *u)
     return course_target(&u->course);
 }
 
+uint64_t uplink_heard(const struct uplink *u, const char **origin)
+{
+    *origin = u->course.origin;
+    return u->course.term;
+}
+
+void uplink_remember(struct uplink *u, const char *origin, uint64_t term)
+{
+    course_remember(&u->course, origin, term);
+}
+
 size_t uplink_queued(const struct uplink *u)
 {
     return u->peer ? stream_queued(peer_stream(u->peer)) : 0;

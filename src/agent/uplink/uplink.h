@@ -49,6 +49,11 @@ bool uplink_to_collector(const struct uplink *u);  /* turned to a collector, wel
 enum { UPLINK_PEER_BYTES = ADDRESS_HOST_BYTES_MAX + 16 };
 const char *uplink_peer(const struct uplink *u, char buf[static UPLINK_PEER_BYTES]);
 const struct address *uplink_target(const struct uplink *u);
+/* The highest term that a controller has said, and the state in which it counts; origin "": none was heard.
+ */
+uint64_t uplink_heard(const struct uplink *u, const char **origin);
+/* The same from an earlier process, before the uplink is started. */
+void uplink_remember(struct uplink *u, const char *origin, uint64_t term);
 /* Bytes that wait to be sent. */
 size_t uplink_queued(const struct uplink *u);
 /* Dropped when the link is not up. The agent leaves a collector that does not answer a heartbeat in time

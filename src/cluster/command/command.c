@@ -12,11 +12,14 @@
 #include <string.h>
 
 const struct shape command_nothing = {0};
+COMMAND_SHAPE(state, state_command, TEXT(state_command, name), TEXT(state_command, authority));
 SHAPE(revise_part, TEXT(revise_part, name), TEXT(revise_part, text));
 COMMAND_SHAPE(revise, revise_command, TEXT(revise_command, said), LIST(revise_command, parts, n, revise_part),
               VALUE(revise_command, limits.given), VALUE(revise_command, limits.act),
               VALUE(revise_command, limits.percent), VALUE(revise_command, limits.surge),
               VALUE(revise_command, limits.surge_window.ns), VALUE(revise_command, limits.remedies_a_week));
+COMMAND_SHAPE(backup, backup_command, TEXT(backup_command, name), VALUE(backup_command, made.ns),
+              VALUE(backup_command, revision), VALUE(backup_command, bytes));
 
 #define COMMAND(symbol, name, id, meets, published, says, who, todo) extern const struct shape command_##says;
 #include "cluster/command/command.tbl"

@@ -8,6 +8,7 @@
 #include "cluster/command/command_conform.h"
 #include "cluster/command/command_health.h"
 #include "cluster/command/command_node.h"
+#include "cluster/command/command_owner.h"
 #include "cluster/state/budget.h"
 
 #include <stdbool.h>
@@ -45,6 +46,20 @@ struct revise_command {
         const char *text; /* UTF-8 */
     } * parts;
     struct limits limits;
+};
+
+/* STATE: the state is new, and this is its name. */
+struct state_command {
+    const char *name; /* 2 * ORIGIN_BYTES lower-case hex digits */
+    const char
+        *authority; /* the fingerprint of the authority of all its controllers; NULL: of its only one */
+};
+
+/* BACKUP: a backup was made. */
+struct backup_command {
+    const char *name; /* of its directory */
+    struct wall made;
+    uint64_t revision, bytes;
 };
 
 struct command {
@@ -97,6 +112,9 @@ struct command {
         struct measured_command measured;
         struct power_command power;
         struct revise_command revise;
+        struct state_command state;
+        struct owner_command own; /* OWNER_CLAIM, OWNER_RELEASE, OWNER_TRANSFER */
+        struct backup_command backup;
     };
 };
 

@@ -48,19 +48,19 @@ COMMAND_SHAPE(findings, findings_command, WORD(findings_command, boot),
               LIST(findings_command, close, n_close, incident_end),
               LIST(findings_command, jobs, n_jobs, incident_job), TEXT(findings_command, isolate.why),
               WORD(findings_command, isolate.problem), VALUE(findings_command, isolate.deadline_s),
-              VALUE(findings_command, isolate.surge));
+              VALUE(findings_command, isolate.event), VALUE(findings_command, isolate.surge));
 COMMAND_SHAPE(shared, shared_command, TEXT(shared_command, key), TEXT(shared_command, nodes),
               TEXT(shared_command, why), VALUE(shared_command, severity));
 COMMAND_SHAPE(repair, repair_command, WORD(repair_command, id), VALUE(repair_command, from),
-              VALUE(repair_command, to), TEXT(repair_command, why), WORD(repair_command, problem),
-              WORD(repair_command, boot), VALUE(repair_command, instance), VALUE(repair_command, deadline_s),
-              WORD(repair_command, remedy), VALUE(repair_command, approval), VALUE(repair_command, cost),
-              VALUE(repair_command, examined), VALUE(repair_command, inconclusive),
-              VALUE(repair_command, attempt.verdict), WORD(repair_command, attempt.remedy),
-              WORD(repair_command, attempt.fault), VALUE(repair_command, attempt.done),
-              TEXT(repair_command, attempt.text), VALUE(repair_command, attempt.refusal),
-              VALUE(repair_command, restarted), VALUE(repair_command, renewed),
-              WORD(repair_command, machine));
+              VALUE(repair_command, to), VALUE(repair_command, event), TEXT(repair_command, why),
+              WORD(repair_command, problem), WORD(repair_command, boot), VALUE(repair_command, instance),
+              VALUE(repair_command, deadline_s), WORD(repair_command, remedy),
+              VALUE(repair_command, approval), VALUE(repair_command, cost), VALUE(repair_command, examined),
+              VALUE(repair_command, inconclusive), VALUE(repair_command, attempt.verdict),
+              WORD(repair_command, attempt.remedy), WORD(repair_command, attempt.fault),
+              VALUE(repair_command, attempt.done), TEXT(repair_command, attempt.text),
+              VALUE(repair_command, attempt.refusal), VALUE(repair_command, restarted),
+              VALUE(repair_command, renewed), WORD(repair_command, machine));
 SHAPE(ran_check, WORD(ran_check, check), VALUE(ran_check, result));
 COMMAND_SHAPE(operate, operate_command, WORD(operate_command, id), VALUE(operate_command, step),
               TEXT(operate_command, run), WORD(operate_command, of), WORD(operate_command, boot),
@@ -70,7 +70,8 @@ COMMAND_SHAPE(outcome, outcome_command, WORD(outcome_command, remedy), VALUE(out
               WORD(outcome_command, class), VALUE(outcome_command, verdict),
               LIST(outcome_command, faults, n, fault_name));
 COMMAND_SHAPE(transition, transition_command, VALUE(transition_command, what),
-              VALUE(transition_command, deadline_s), VALUE(transition_command, answers));
+              VALUE(transition_command, deadline_s), VALUE(transition_command, answers),
+              VALUE(transition_command, yields));
 SHAPE(finding_name, TEXT(finding_name, fault), TEXT(finding_name, device));
 COMMAND_SHAPE(answer, answer_command, VALUE(answer_command, deadline_s),
               LIST(answer_command, findings, n, finding_name));

@@ -40,6 +40,7 @@ struct findings_command {
         const char *why; /* NULL: the node is not isolated */
         char problem[PROBLEM_BYTES_MAX + 1];
         uint64_t deadline_s;
+        enum step_event event; /* FATAL, LOST or DEGRADED */
         unsigned surge; /* this many of the last isolations count towards a surge; 0: this one is no part of a
                            surge */
     } isolate;
@@ -56,6 +57,7 @@ struct shared_command {
 struct repair_command {
     char id[CLAIM_ID_BYTES_MAX + 1]; /* the repair's id; "": a new one */
     enum step from, to;
+    enum step_event event; /* what leads to this move */
     const char *why;
     char problem[PROBLEM_BYTES_MAX + 1]; /* "": as it is, or what fits the step */
     char boot[BOOT_ID_BYTES_MAX + 1];    /* "": as it is */
@@ -119,6 +121,7 @@ struct transition_command {
     enum by_hand what;
     uint64_t deadline_s; /* the deadline of the next step, where the class has none; 0: none */
     bool answers;        /* all that was found is put right */
+    bool yields;         /* the controller's own word: a person took the node back elsewhere */
 };
 
 /* ANSWER: these findings were put right. */

@@ -186,6 +186,11 @@ static int check_claim(const struct cluster *c, const struct command *cmd, enum 
                        "claim %s is for a node that drifted; `fettle conform approve` releases it when the "
                        "node was verified to be right again",
                        claim->id);
+    if (claim->kind == CLAIM_WIPE)
+        return err_set(e, -EACCES,
+                       "claim %s is for a node that a person released; `fettle conform approve` releases it "
+                       "when the node was wiped",
+                       claim->id);
     if (claim->kind == CLAIM_REPAIR)
         return err_set(
             e, -EACCES,
@@ -328,6 +333,22 @@ static int decide_set(const struct cluster *c, const struct command *cmd, size_t
     return rc;
 }
 
+/* A state that has a name keeps it. */
+static int decide_state(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e)
+{
+    struct text value = {0}, said = {0};
+    if (*cluster_origin(c))
+        return err_set(e, -EEXIST, "the state is called %s already", cluster_origin(c));
+    text_printf(&value, "{\"at\":\"%lld\"", (long long)cmd->at.ns);
+    if (cmd->state.authority)
+        text_printf(&value, ",\"authority\":\"%s\"", cmd->state.authority);
+    text_add_char(&value, '}');
+    decision_add(d, "origin/", cmd->state.name, text_take(&value));
+    text_printf(&said, "a new state: %s", cmd->state.name);
+    d->text = text_take(&said);
+    return 0;
+}
+
 int decide_command(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e)
 {
@@ -390,6 +411,11 @@ int decide_command(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_OVERRIDE_AGE:
     case COMMAND_OVERRIDE_END: rc = decide_override(c, cmd, d, e); break;
     case COMMAND_REVISE: rc = decide_revision(c, cmd, d, e); break;
+    case COMMAND_STATE: rc = decide_state(c, cmd, d, e); break;
+    case COMMAND_OWNER_CLAIM:
+    case COMMAND_OWNER_RELEASE:
+    case COMMAND_OWNER_TRANSFER: rc = decide_owner(c, cmd, d, e); break;
+    case COMMAND_BACKUP: rc = decide_backup(c, cmd, d, e); break;
     case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }

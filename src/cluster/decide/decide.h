@@ -113,6 +113,11 @@ int decide_check_brakes(const struct cluster *c, struct err *e); /* the switches
 int decide_check_surge(const struct cluster *c, struct wall at, struct err *e);
 int decide_check_week(const struct cluster *c, const struct member *m, const struct repair *r, struct wall at,
                       struct err *e);
+/* OWNER_CLAIM, OWNER_RELEASE, OWNER_TRANSFER: all nodes or none. -EDQUOT: a quota has no room. */
+int decide_owner(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* BACKUP: the record of the last backup. The same one again changes nothing. */
+int decide_backup(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+
 /* REVISE: adds the records of one commit to *d. Nothing is added when the command's texts and limits are
  * agreed, and no other piece is there. A text that is larger than a commit takes several: give the command
  * again until nothing is added. -EINVAL for limits that nobody can keep. */

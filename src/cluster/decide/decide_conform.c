@@ -129,14 +129,6 @@ static bool decide_conform_applies(const struct cluster *c, const struct command
     return b && b->version == found->version && fingerprint_equal(&b->listing->id, &found->expected);
 }
 
-bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum severity severity)
-{
-    if (cluster_excepts(c, m))
-        return false;
-    const struct node_class *k = member_class(c, m);
-    return m->spec.sensitive || k->exclude || (k->reboot && severity >= SEVERITY_MAJOR);
-}
-
 /* The member's drift after the finding; class and named are borrowed. */
 static struct drift drift_after(const struct command *cmd, const struct drift *found, const struct member *m,
                                 const char *boot)
@@ -264,26 +256,31 @@ struct release {
     bool *marks; /* the changed nodes, by member id */
 };
 
-static size_t count_held(const struct member *m, bool overdue)
+/* A person's approval also ends what waits for it. */
+static bool is_let_go(enum claim_kind kind, bool by_person)
+{
+    return kind == CLAIM_DRIFT || (by_person && (kind == CLAIM_OVERDUE || kind == CLAIM_WIPE));
+}
+
+static size_t count_held(const struct member *m, bool by_person)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_claims; i++)
-        n +=
-            m->claims[i].claim->kind == CLAIM_DRIFT || (overdue && m->claims[i].claim->kind == CLAIM_OVERDUE);
+        n += is_let_go(m->claims[i].claim->kind, by_person);
     return n;
 }
 
 static bool release_fits(const struct release *r, const struct decision *d, const struct member *m)
 {
-    return d->n_ops + r->claims.n + 4 + count_held(m, true) <= OPS_MAX;
+    return d->n_ops + r->claims.n + 5 + count_held(m, true) <= OPS_MAX;
 }
 
-/* The node is not drifted any more: its claims and its record go. */
-static void let_go(struct release *r, const struct member *m, bool overdue, struct decision *d)
+/* The node is not drifted any more: its claims and its record go, and that it was wiped. */
+static void let_go(struct release *r, const struct member *m, bool by_person, struct decision *d)
 {
     for (size_t i = 0; i < m->n_claims; i++) {
         const struct claim *claim = m->claims[i].claim;
-        if (claim->kind != CLAIM_DRIFT && !(overdue && claim->kind == CLAIM_OVERDUE))
+        if (!is_let_go(claim->kind, by_person))
             continue;
         selection_add(&r->claims, claim);
         r->claims.nodes[m->id] = true;
@@ -291,6 +288,10 @@ static void let_go(struct release *r, const struct member *m, bool overdue, stru
     }
     if (member_drift(m)) {
         decision_add(d, "drift/", m->name, NULL);
+        decision_note(d, r->marks, m);
+    }
+    if (by_person && m->wiped) {
+        decision_add(d, "wiped/", m->name, NULL);
         decision_note(d, r->marks, m);
     }
 }
@@ -407,18 +408,22 @@ int decide_overdue(const struct cluster *c, const struct command *cmd, size_t fr
 
 /* --- a person approves ------------------------------------------------------------------------ */
 
-bool cluster_is_unjudged(const struct cluster *c, const struct member *m)
-{
-    return !m->listed || !cluster_baseline(c, member_class(c, m)->name);
-}
-
 static int check_remedied(const struct cluster *c, const struct command *cmd, const struct named *nodes,
                           struct err *e)
 {
     for (size_t i = 0; i < nodes->n; i++) {
         const struct drift *drift = member_drift(nodes->nodes[i]);
         bool is_unjudged = cluster_is_unjudged(c, nodes->nodes[i]);
-        if (!drift || drift->state == DRIFT_REMEDIED || (is_unjudged && cmd->reason && *cmd->reason))
+        bool has_reason = cmd->reason && *cmd->reason;
+        if (repair_step_of(nodes->nodes[i]) == STEP_WIPE)
+            return err_set(e, -EBUSY, "node \"%s\" is being wiped", nodes->nodes[i]->name);
+        if (member_unwiped(nodes->nodes[i]) && !has_reason)
+            return err_set(
+                e, -EBUSY,
+                "node \"%s\" was released by a person and was not wiped: a reason is needed to approve "
+                "it all the same",
+                nodes->nodes[i]->name);
+        if (!drift || drift->state == DRIFT_REMEDIED || (is_unjudged && has_reason))
             continue;
         if (is_unjudged)
             return err_set(e, -EINVAL, "node \"%s\" cannot be verified to be right again: a reason is needed",

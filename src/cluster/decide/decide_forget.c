@@ -103,6 +103,11 @@ static int decide_forget_check(const struct cluster *c, const struct member *m, 
             m->name);
     if (operation_begun(c, m) || power_stands(c, m))
         return err_set(e, -EBUSY, "an operation on node \"%s\" is under way", m->name);
+    if (m->owner)
+        return err_set(e, -EBUSY, "node \"%s\" is owned by %s", m->name, m->owner->name);
+    if (member_held_by(m, CLAIM_WIPE))
+        return err_set(e, -EBUSY, "node \"%s\" was released by a person, and nobody approved it since",
+                       m->name);
     if (force)
         return 0;
     if (m->n_claims)

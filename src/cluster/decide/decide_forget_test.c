@@ -28,6 +28,15 @@ static void unlist(struct world *w)
     world_configure(w, "lx01 CPUs=2", NULL);
 }
 
+static void an_owned_node_is_not_forgotten(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(cluster_put(w->c, "owner/physics",
+                                 quoted("{'by':'root','since':'7','reason':'','nodes':'gone1'}"), NULL),
+                     0);
+    assert_string_equal(forget(w, "gone1", true), "node \"gone1\" is owned by physics");
+}
+
 static void a_node_in_a_file_is_not_forgotten(void **state)
 {
     struct world *w = *state;
@@ -122,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_node_in_a_file_is_not_forgotten, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(an_owned_node_is_not_forgotten, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(all_that_is_recorded_goes, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(claims_and_incidents_need_force, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_node_that_comes_again_is_there_again, world_setup, world_teardown),

@@ -374,6 +374,8 @@ static int decide_health_isolate(const struct cluster *c, struct member *m, stru
     memcpy(w.boot, x->says->boot, sizeof w.boot);
     if (repair_wish_check(&w, e) < 0)
         return err_wrap(e, -EINVAL, "isolate");
+    if (!step_may_by(STEP_NONE, says->event, STEP_ISOLATE))
+        return err_set(e, -EINVAL, "isolate: event \"%s\" isolates no node", step_event_name(says->event));
     if (member_repair(m) || !m->listed || !m->admitted || is_overridden(m, &x->a))
         return 0;
     if (check_isolation(c, cmd, m, says->surge > 0, &why) < 0) {
@@ -382,7 +384,7 @@ static int decide_health_isolate(const struct cluster *c, struct member *m, stru
     }
     if (says->surge)
         decision_add(d, "surge/", "isolated", surge_record_with(c, cmd->at, says->surge));
-    entry_fields_move(&d->fields, repair_step_of(m), STEP_ISOLATE);
+    entry_fields_move(&d->fields, repair_step_of(m), says->event, STEP_ISOLATE);
     repair_begin(c, cmd, m, &w, d);
     d->takes_out = true;
     text_printf(&x->said, "%sisolated: %s (claim %s)", x->said.len ? "; " : "", w.why, cmd->claim);

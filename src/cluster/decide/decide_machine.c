@@ -95,7 +95,7 @@ static int go_on(const struct cluster *c, const struct command *cmd, const struc
         text_printf(said, "; it stays at %s", step_name(r.step));
     } else {
         text_printf(said, "; %s -> %s", step_name(r.step), step_name(x->wish.step));
-        entry_fields_move(&d->fields, r.step, x->wish.step);
+        entry_fields_move(&d->fields, r.step, STEP_EVENT_MACHINE, x->wish.step);
         rc = repair_leave(c, m, &r, cmd->at, true, d, e);
         repair_forget(&r, x->says->keep, x->says->n);
         repair_forget_notes(&r);
@@ -126,7 +126,7 @@ static void decide_machine_begin(const struct cluster *c, const struct command *
     repair_forget_notes(&r);
     x->wish.why = why;
     if (x->says->act && m->listed && m->admitted) {
-        entry_fields_move(&d->fields, repair_step_of(m), x->wish.step);
+        entry_fields_move(&d->fields, repair_step_of(m), STEP_EVENT_MACHINE, x->wish.step);
         repair_begin_with(cmd, m, &x->wish, &r, d);
         text_printf(said, "; %s (claim %s)", step_name(x->wish.step), cmd->claim);
     } else if (member_repairs(m)) {

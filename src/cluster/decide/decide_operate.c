@@ -20,7 +20,7 @@ static bool action_fits(enum action_kind kind, enum step step)
         return step == STEP_PROVISION || step == STEP_QUEUE;
     if (kind == ACTION_CHECK)
         return step == STEP_EXAMINE;
-    return kind == ACTION_WORK ? step == STEP_ISOLATE : applies_remedy(step);
+    return kind == ACTION_WORK ? step == STEP_ISOLATE : applies_remedy(step) || step == STEP_WIPE;
 }
 
 static int check_wish(const struct operate_command *w, struct err *e)
@@ -64,7 +64,8 @@ static int check_operation(const struct cluster *c, const struct member *m, cons
         return err_set(e, -EBUSY, "node \"%s\" was drained by hand: nothing is done to it", m->name);
     if (r->approval == APPROVAL_WANTED || r->approval == APPROVAL_REFUSED)
         return err_set(e, -EBUSY, "%s on node \"%s\" is not approved", r->remedy, m->name);
-    if ((w->step == STEP_REMEDY || w->step == STEP_TEND) && strcmp(r->remedy, w->of) != 0)
+    if ((w->step == STEP_REMEDY || w->step == STEP_TEND || w->step == STEP_WIPE) &&
+        strcmp(r->remedy, w->of) != 0)
         return err_set(e, -EBUSY, "the remedy of node \"%s\" is %s", m->name, r->remedy);
     return applies_remedy(w->step) ? decide_check_week(c, m, r, at, e) : 0;
 }
@@ -146,7 +147,7 @@ int decide_operate(const struct cluster *c, const struct command *cmd, struct de
     if (w->step == STEP_EXAMINE)
         repair_take_ran(&r, w->ran, w->n_ran);
     say_faults(m, faults);
-    if (applies_remedy(w->step))
+    if (applies_remedy(w->step) || w->step == STEP_WIPE)
         memcpy(d->fields.remedy, w->of, sizeof w->of);
     if (applies_remedy(w->step))
         memcpy(attempt_add(&r, cmd->at, w->of, faults)->boot, w->boot, sizeof w->boot);

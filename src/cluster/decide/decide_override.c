@@ -89,6 +89,10 @@ static int by_command(const struct command *cmd, const struct member *m, struct 
     if (r && (r->manual || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED))
         return err_set(e, -EBUSY, "a person set node \"%s\" aside; `fettle queue resolve` takes it back",
                        m->name);
+    if (member_held_by(m, CLAIM_WIPE))
+        return err_set(e, -EBUSY,
+                       "node \"%s\" was released by a person; `fettle conform approve` brings it back",
+                       m->name);
     set_override(cmd, m, cmd->actor, "command", d);
     return 0;
 }

@@ -265,9 +265,10 @@ static struct repair_wish move_wish(const struct repair_command *v)
                             .why = v->why,
                             .instance = v->instance,
                             .deadline_s = v->deadline_s,
-                            .remedy = v->to == STEP_TEND ? v->remedy : NULL};
+                            .remedy = v->to == STEP_TEND || v->to == STEP_WIPE ? v->remedy : NULL};
     memcpy(w.problem, v->problem, sizeof w.problem);
-    memcpy(w.boot, v->boot, sizeof w.boot);
+    if (v->to != STEP_WIPE) /* whatever it booted meanwhile, it is wiped */
+        memcpy(w.boot, v->boot, sizeof w.boot);
     return w;
 }
 
@@ -282,9 +283,9 @@ static int check_move(const struct repair_command *v, struct err *e)
         rc = check_machine(v, e);
     if (rc < 0)
         return rc;
-    if (!step_may_alone(v->from, v->to))
-        return err_set(e, -EINVAL, "a repair does not go from %s to %s by itself", step_name(v->from),
-                       step_name(v->to));
+    if (step_event_is_persons(v->event) || !step_may_by(v->from, v->event, v->to))
+        return err_set(e, -EINVAL, "event \"%s\" leads no repair from %s to %s by itself",
+                       step_event_name(v->event), step_name(v->from), step_name(v->to));
     if ((v->to == STEP_REMEDY || v->to == STEP_TEND) && *v->remedy == '\0')
         return err_set(e, -EINVAL, "no remedy is named");
     return 0;
@@ -378,6 +379,20 @@ void repair_owe(struct repair *r, enum step to)
         r->examined = EXAMINED_OWED;
 }
 
+/* The carrier's own word that the operation was carried out: nothing else confirms a wipe. */
+static int confirm_wipe(const struct cluster *c, const struct command *cmd, const struct member *m,
+                        const struct repair *r, struct decision *d, struct err *e)
+{
+    CLEANUP_OPERATION struct operation o = {0};
+    cluster_operation(c, m, &o);
+    if (!o.id || strcmp(o.id, r->operation) != 0 || o.state != OPERATION_DONE)
+        return err_set(e, -EBUSY, "the wipe of node \"%s\" was not confirmed", m->name);
+    if (member_unwiped(m)) /* else a person approved it meanwhile */
+        decision_add(d, "wiped/", m->name, wiped_record(cmd->at, r->remedy, o.id));
+    decision_about(d, ENTRY_OPERATIONS, o.id);
+    return 0;
+}
+
 static int make_move(const struct cluster *c, const struct command *cmd, const struct member *m,
                      struct repair *r, struct text *gone, struct decision *d, struct err *e)
 {
@@ -385,7 +400,9 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
     if (v->attempt.verdict)
         take_attempt(&v->attempt, cmd->at, r);
     take_examined(v, r);
-    int rc = repair_leave(c, m, r, cmd->at, false, d, e);
+    int rc = v->from == STEP_WIPE && v->to == STEP_PROVISION ? confirm_wipe(c, cmd, m, r, d, e) : 0;
+    if (rc == 0)
+        rc = repair_leave(c, m, r, cmd->at, false, d, e);
     if (rc < 0)
         return rc;
     if (v->renewed)
@@ -393,7 +410,7 @@ static int make_move(const struct cluster *c, const struct command *cmd, const s
     repair_enter(r, v->to, cmd->at, v->deadline_s, v->why);
     if (*v->problem)
         memcpy(r->problem, v->problem, sizeof r->problem);
-    if (*v->boot)
+    if (*v->boot && v->to != STEP_WIPE)
         memcpy(r->boot, v->boot, sizeof r->boot);
     if (v->instance)
         r->instance = v->instance;
@@ -422,6 +439,8 @@ static enum entry_outcome move_outcome(const struct member *m, const struct repa
                                        const struct repair_command *v)
 {
     bool says = v->from == STEP_EXAMINE && v->examined != EXAMINED_NOT;
+    if (v->from == STEP_WIPE && v->to != STEP_WIPE)
+        return v->to == STEP_PROVISION ? ENTRY_OUTCOME_DONE : ENTRY_OUTCOME_FAILED;
     if (v->to != STEP_NONE || v->from == STEP_TEND)
         return says ? entry_outcome_find(examined_name(v->examined)) : ENTRY_OUTCOME_NONE;
     if (m->admitted)
@@ -433,7 +452,7 @@ static void note_move(const struct member *m, const struct repair *is, const str
                       struct decision *d)
 {
     struct entry_fields *f = &d->fields;
-    entry_fields_move(f, v->from, v->to);
+    entry_fields_move(f, v->from, v->event, v->to);
     memcpy(f->remedy, v->remedy, sizeof v->remedy);
     f->cost = v->cost;
     f->outcome = move_outcome(m, is, v);
@@ -503,6 +522,8 @@ static int check_state(const struct cluster *c, struct member *m, const struct r
         return err_set(e, -EBUSY, "node \"%s\" waits for a person", m->name);
     if (!is && !m->listed)
         return err_set(e, -EBUSY, "node \"%s\" is in no configuration file", m->name);
+    if (v->from == STEP_NONE && v->to == STEP_WIPE && !member_unwiped(m))
+        return err_set(e, -EBUSY, "nobody released node \"%s\"", m->name);
     if (v->to == STEP_ISOLATE && takes_out(v) && check_room(c, m, e) < 0)
         return -EBUSY;
     if (v->to == STEP_TEND && (m->n_claims || !m->admitted || member_override(m)))

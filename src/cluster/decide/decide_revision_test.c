@@ -39,6 +39,35 @@ static void record_put(struct records *r, const char *key, const char *value)
     r->list[r->n++].value = mem_dup(value);
 }
 
+/* A state gets its name once, and with it the authority that all its controllers have. */
+static void test_a_state_has_one_name(void **state)
+{
+    static const char name[] = "00112233445566aa",
+                      print[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    struct cluster *c = cluster_create();
+    struct err e;
+    struct decision d = {0};
+    const struct command cmd = {.kind = COMMAND_STATE, .actor = "fettled", .at = {7}, .state = {name, print}};
+    assert_int_equal(cluster_decide(c, &cmd, 0, &d, &e), 0);
+    assert_int_equal(d.n_ops, 1);
+    assert_string_equal(d.ops[0].key, "origin/00112233445566aa");
+    assert_string_equal(d.text, "a new state: 00112233445566aa");
+    uint64_t nameless = cluster_digest(c);
+    assert_int_equal(cluster_put(c, d.ops[0].key, d.ops[0].value, &e), 0);
+    decision_fini(&d);
+    assert_string_equal(cluster_origin(c), name);
+    assert_string_equal(cluster_authority(c), print);
+    assert_true(cluster_digest(c) != nameless);
+    assert_int_equal(cluster_decide(c, &cmd, 0, &d, &e), -EEXIST);
+    assert_string_equal(e.msg, "the state is called 00112233445566aa already");
+    assert_int_equal(cluster_put(c, "origin/00112233445566aa", "{\"at\":\"7\",\"authority\":\"x\"}", &e),
+                     -EILSEQ);
+    assert_int_equal(cluster_put(c, "origin/00112233445566aa", NULL, &e), 0);
+    assert_string_equal(cluster_authority(c), "");
+    assert_true(cluster_digest(c) == nameless);
+    cluster_destroy(c);
+}
+
 static void records_fini(struct records *r)
 {
     while (r->n)
@@ -208,6 +237,7 @@ static void test_what_is_left_is_removed_without_a_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_state_has_one_name),
         cmocka_unit_test(test_a_revision_is_agreed),
         cmocka_unit_test(test_another_controller_has_the_same),
         cmocka_unit_test(test_a_large_text_takes_several_commits),

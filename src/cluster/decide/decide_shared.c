@@ -56,11 +56,16 @@ static size_t ops_of(const struct repair *r, const struct shared_cause *s, const
     return n;
 }
 
+static const char *nodes_word(size_t n)
+{
+    return n == 1 ? "node" : "nodes";
+}
+
 static void say_given(size_t nodes, struct text *t)
 {
     if (nodes)
-        text_printf(t, "; the attempts against it on %zu nodes count no more, nor in the tally of remedies",
-                    nodes);
+        text_printf(t, "; the attempts against it on %zu %s count no more, nor in the tally of remedies",
+                    nodes, nodes_word(nodes));
 }
 
 /* The nodes of the cause that are not in `left`, as many as one commit takes. The others are added to
@@ -111,7 +116,7 @@ static int end_shared(const struct cluster *c, const char *key, struct decision 
         struct shared_cause now = *was;
         now.nodes = folded;
         decision_add(d, "shared/", key, shared_record(&now));
-        text_printf(&t, "no shared cause any more on %zu nodes: %s", given, key);
+        text_printf(&t, "no shared cause any more on %zu %s: %s", given, nodes_word(given), key);
     } else {
         hostlist_fini(&d->changed);
         hostlist_parse(was->nodes, &d->changed, NULL);
@@ -152,7 +157,7 @@ int decide_shared(const struct cluster *c, const struct command *cmd, struct dec
         .nodes = folded, .why = why, .since = was ? was->since : cmd->at, .severity = says->severity};
     decision_add(d, "shared/", says->key, shared_record(&now));
     struct text t = {0};
-    text_printf(&t, "one cause on %zu nodes: %s (%s)", n, says->key, says->why);
+    text_printf(&t, "one cause on %zu %s: %s (%s)", n, nodes_word(n), says->key, says->why);
     say_given(given, &t);
     d->text = text_take(&t);
     return 0;

@@ -115,9 +115,10 @@ static void test_nodes_that_left_the_cause_are_released(void **state)
     assert_non_null(
         strstr(share(w, SHARED("lx[02-03]", "one server", "fatal")),
                "one cause on 2 nodes: fs.mounted mount /x (one server); the attempts against it on 1 "
-               "nodes count no more"));
+               "node count no more"));
     assert_int_equal(member_repairs(cluster_find(w->c, "lx01"))->attempts[0].verdict, '0');
     assert_int_equal(member_repairs(cluster_find(w->c, "lx02"))->attempts[0].verdict, '-');
+    assert_non_null(strstr(share(w, SHARED("lx03", "one server", "fatal")), "one cause on 1 node: "));
 }
 
 static void test_what_is_no_shared_cause_is_refused(void **state)

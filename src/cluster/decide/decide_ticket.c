@@ -41,6 +41,7 @@ static void put_override_away(const struct member *m, struct decision *d)
 
 /* A person moves the repair; what was under way is given up. */
 struct hand_move {
+    enum step_event event;
     bool manual;                 /* no remedy */
     const struct answer *answer; /* NULL: none */
 };
@@ -59,7 +60,7 @@ static int move_by_hand(const struct cluster *c, const struct command *cmd, cons
                 stays ? "" : step_name(to));
     int rc = repair_leave(c, m, &r, cmd->at, true, d, e);
     if (rc == 0) {
-        entry_fields_move(&d->fields, from, to);
+        entry_fields_move(&d->fields, from, how.event, to);
         repair_disown(&r);
         repair_owe(&r, to);
         repair_enter(&r, to, cmd->at, deadline_s, cmd->reason);
@@ -97,11 +98,12 @@ static int human_intervention(const struct cluster *c, const struct command *cmd
     const struct transition_command *says = &cmd->transition;
     const struct repair *r = member_repair(m);
     const struct answer all = {.at = cmd->at};
-    if (!r || (r->step != STEP_QUEUE && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED))
+    struct hand_move how = {.event = says->yields ? STEP_EVENT_YIELDED : STEP_EVENT_REPAIRED,
+                            .answer = says->answers ? &all : NULL};
+    if (!r || !step_may_by(r->step, how.event, STEP_PROVISION))
         return refuse_step(m, "human_intervention is for nodes that wait for a person", e);
     uint64_t own_s = provision_deadline_s(c, m, says->deadline_s);
-    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, own_s,
-                          (struct hand_move){.answer = says->answers ? &all : NULL}, d, e);
+    int rc = move_by_hand(c, cmd, m, STEP_PROVISION, own_s, how, d, e);
     if (rc == 0 && says->answers)
         answer_close(cmd, m, &all, d);
     return rc;
@@ -148,7 +150,7 @@ static int decide_answer(const struct cluster *c, const struct command *cmd, str
             rc = answer_in_queue(c, cmd, m, &w, left.s, d, e);
         else
             rc = move_by_hand(c, cmd, m, STEP_PROVISION, provision_deadline_s(c, m, says->deadline_s),
-                              (struct hand_move){.answer = &w}, d, e);
+                              (struct hand_move){.event = STEP_EVENT_REPAIRED, .answer = &w}, d, e);
     }
     if (rc == 0)
         answer_close(cmd, m, &w, d);
@@ -166,7 +168,7 @@ static int begin_by_hand(const struct cluster *c, const struct command *cmd, str
                             .problem = "manual",
                             .manual = true,
                             .deadline_s = deadline_s};
-    entry_fields_move(&d->fields, repair_step_of(m), w.step);
+    entry_fields_move(&d->fields, repair_step_of(m), STEP_EVENT_MANUAL_DRAIN, w.step);
     repair_begin(c, cmd, m, &w, d);
     d->claim = mem_dup(cmd->claim);
     struct text t = {0};
@@ -193,28 +195,31 @@ static int manual_drain(const struct cluster *c, const struct command *cmd, stru
         return begin_by_hand(c, cmd, m, deadline_s, d, e);
     if (r->step == STEP_QUEUE || r->step == STEP_QUARANTINE || r->step == STEP_RETIRED)
         return refuse_step(m, "it waits for a person already", e);
+    if (r->step == STEP_WIPE)
+        return refuse_step(m, "a node that a person released is wiped first", e);
     if (r->manual)
         return 0;
     if (operation_begun(c, m))
         return err_set(e, -EBUSY, "an operation on node \"%s\" has begun, and its end is not known yet",
                        m->name);
     enum step to = out_of(r->step);
-    return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, (struct hand_move){.manual = true},
-                        d, e); /* a person has time */
+    return move_by_hand(c, cmd, m, to, to == STEP_QUEUE ? 0 : deadline_s, /* a person has time */
+                        (struct hand_move){.event = STEP_EVENT_MANUAL_DRAIN, .manual = true}, d, e);
 }
 
 static int put_away(const struct cluster *c, const struct command *cmd, struct member *m, enum step to,
                     struct decision *d, struct err *e)
 {
     const struct repair *r = member_repair(m);
+    enum step_event event = to == STEP_RETIRED ? STEP_EVENT_RETIRE : STEP_EVENT_QUARANTINE;
     if (r && r->step == to)
         return 0;
-    if (!r || !step_may(r->step, to))
+    if (!r || !step_may_by(r->step, event, to))
         return refuse_step(m,
                            to == STEP_RETIRED ? "only a node that waits for a person can be retired"
                                               : "only a node that is out of service can be set aside",
                            e);
-    return move_by_hand(c, cmd, m, to, 0, (struct hand_move){0}, d, e);
+    return move_by_hand(c, cmd, m, to, 0, (struct hand_move){.event = event}, d, e);
 }
 
 /* --- maintenance ------------------------------------------------------------------------------ */
@@ -370,7 +375,7 @@ static int decide_approval(const struct cluster *c, const struct command *cmd, s
         CLEANUP_TEXT struct text said = {0};
         memcpy(d->fields.remedy, is->remedy, sizeof d->fields.remedy);
         if (!gives)
-            entry_fields_move(&d->fields, is->step, r.step);
+            entry_fields_move(&d->fields, is->step, STEP_EVENT_REFUSED, r.step);
         text_printf(&said, "%s %s", is->remedy, gives ? "approved" : "refused");
         repair_put(m, &r, d);
         decide_ticket_say(d, m, said.s, cmd->reason);

@@ -23,7 +23,9 @@ struct decision {
     char *claim;    /* the claim that now holds the nodes (DRAIN, DOWN), the power command's id; or NULL */
     bool takes_out; /* nodes leave service by it, for which there is room in the budgets as they are committed
                      */
-    size_t next;    /* nodes from this index on were left for another batch */
+    const char *quota; /* the tenant, "" for persons, whose quota has room for it as it is committed; NULL:
+                          none is asked. Borrowed from the command */
+    size_t next;       /* nodes from this index on were left for another batch */
 };
 void decision_fini(struct decision *d);
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,8 @@ void entry_fields_fini(struct entry_fields *f)
 {
     for (size_t i = 0; i < ENTRY_IDS; i++)
         text_fini(&f->ids[i]);
+    free(f->owner_from);
+    free(f->owner_to);
     *f = (struct entry_fields){0};
 }
 
@@ -44,10 +47,12 @@ void entry_fields_add(struct entry_fields *f, enum entry_id of, const char *id)
     text_add(ids, id);
 }
 
-void entry_fields_move(struct entry_fields *f, enum step from, enum step to)
+void entry_fields_move(struct entry_fields *f, enum step from, enum step_event event, enum step to)
 {
+    assert(step_may_by(from, event, to));
     f->moves = true;
     f->from = from;
+    f->event = event;
     f->to = to;
 }
 
@@ -72,6 +77,14 @@ static void write_word(const char *name, const char *word, struct text *out)
     text_add_json(out, word);
 }
 
+static void write_backup(const struct entry_backup *b, struct text *out)
+{
+    text_add(out, "{\"name\":");
+    text_add_json(out, b->name);
+    text_printf(out, ",\"at\":\"%" PRId64 "\",\"revision\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", b->at_ns,
+                b->revision, b->bytes);
+}
+
 static void write_ids(const char *name, const char *ids, struct text *out)
 {
     CLEANUP_FREE char *copy = mem_dup(ids);
@@ -93,11 +106,21 @@ void entry_fields_write(const struct entry_fields *f, struct text *out)
     if (f->moves) {
         write_word("from", step_name(f->from), out);
         write_word("to", step_name(f->to), out);
+        if (f->event)
+            write_word("event", step_event_name(f->event), out);
     }
+    if (f->owner_from)
+        write_word("owner_from", f->owner_from, out);
+    if (f->owner_to)
+        write_word("owner_to", f->owner_to, out);
     if (*f->remedy)
         write_word("remedy", f->remedy, out);
     if (f->outcome)
         write_word("outcome", outcome_names[f->outcome], out);
+    if (*f->backup.name) {
+        write_name("backup", out);
+        write_backup(&f->backup, out);
+    }
     if (f->cost) {
         write_name("cost", out);
         text_printf(out, "%" PRId64, f->cost);
@@ -139,12 +162,30 @@ static int read_remedy(const json_t *o, struct entry_fields *f, struct err *e)
     return 0;
 }
 
+static int read_owner(const json_t *o, const char *name, char **out, struct err *e)
+{
+    const char *owner = NULL;
+    if (json_take_string(o, name, &owner, e) == -EINVAL)
+        return -EINVAL;
+    *out = owner ? mem_dup(owner) : NULL;
+    return 0;
+}
+
 static int read_outcome(const json_t *o, struct entry_fields *f, struct err *e)
 {
     const char *outcome = "";
     if (json_take_string(o, "outcome", &outcome, e) == -EINVAL)
         return -EINVAL;
     f->outcome = entry_outcome_find(outcome);
+    return 0;
+}
+
+static int read_event(const json_t *o, struct entry_fields *f, struct err *e)
+{
+    const char *event = "";
+    if (json_take_string(o, "event", &event, e) == -EINVAL)
+        return -EINVAL;
+    f->event = step_event_find(event);
     return 0;
 }
 
@@ -157,13 +198,34 @@ static int read_cost(const json_t *o, struct entry_fields *f, struct err *e)
     return 0;
 }
 
+/* What a restore says under this name, and anything else, is left out. */
+static void read_backup(const json_t *o, struct entry_fields *f)
+{
+    const json_t *b = json_object_get(o, "backup");
+    struct entry_backup is = {0};
+    const char *name = "", *at = "";
+    uint64_t ns;
+    if (!json_is_object(b) || json_take_clause(b, "name", ENTRY_BACKUP_BYTES_MAX, &name, NULL) < 0 ||
+        json_take_string(b, "at", &at, NULL) < 0 || text_parse_u64(at, 1, INT64_MAX, &ns, NULL) < 0 ||
+        json_take_u64(b, "revision", INT64_MAX, &is.revision, NULL) < 0 ||
+        json_take_u64(b, "bytes", INT64_MAX, &is.bytes, NULL) < 0)
+        return;
+    snprintf(is.name, sizeof is.name, "%s", name);
+    is.at_ns = (int64_t)ns;
+    f->backup = is;
+}
+
 static int read_object(const json_t *o, struct entry_fields *f, struct err *e)
 {
     for (size_t i = 0; i < ENTRY_IDS; i++)
         if (read_ids(o, (enum entry_id)i, f, e) < 0)
             return -EINVAL;
+    read_backup(o, f);
     f->moves = json_object_get(o, "from") || json_object_get(o, "to");
-    if (f->moves && (read_step(o, "from", &f->from, e) < 0 || read_step(o, "to", &f->to, e) < 0))
+    if (f->moves && (read_step(o, "from", &f->from, e) < 0 || read_step(o, "to", &f->to, e) < 0 ||
+                     read_event(o, f, e) < 0))
+        return -EINVAL;
+    if (read_owner(o, "owner_from", &f->owner_from, e) < 0 || read_owner(o, "owner_to", &f->owner_to, e) < 0)
         return -EINVAL;
     return read_remedy(o, f, e) < 0 || read_outcome(o, f, e) < 0 || read_cost(o, f, e) < 0 ? -EINVAL : 0;
 }

@@ -10,9 +10,10 @@
 
 #include <cmocka.h>
 
-static const char all[] = "\"claims\":[\"7.1\",\"7.2\"],\"incidents\":[\"7.1.1\"],\"repairs\":[\"7.1\"],"
-                          "\"operations\":[\"7.3\"],\"from\":\"isolate\",\"to\":\"remedy\",\"remedy\":"
-                          "\"reboot\",\"outcome\":\"done\",\"cost\":72000";
+static const char all[] =
+    "\"claims\":[\"7.1\",\"7.2\"],\"incidents\":[\"7.1.1\"],\"repairs\":[\"7.1\"],"
+    "\"operations\":[\"7.3\"],\"from\":\"isolate\",\"to\":\"remedy\",\"event\":\"drained\",\"remedy\":"
+    "\"reboot\",\"outcome\":\"done\",\"cost\":72000";
 
 static void test_nothing_is_written_as_nothing(void **state)
 {
@@ -38,7 +39,7 @@ static void test_each_field_is_a_member(void **state)
     entry_fields_add(&f, ENTRY_CLAIMS, "");
     entry_fields_add(&f, ENTRY_CLAIMS, NULL);
     entry_fields_add(&f, ENTRY_INCIDENTS, "7.1.1");
-    entry_fields_move(&f, STEP_ISOLATE, STEP_REMEDY);
+    entry_fields_move(&f, STEP_ISOLATE, STEP_EVENT_DRAINED, STEP_REMEDY);
     entry_fields_write(&f, &t);
     assert_string_equal(t.s, all);
     entry_fields_fini(&f);
@@ -56,10 +57,44 @@ static void test_what_was_written_is_read(void **state)
     assert_true(f.moves);
     assert_int_equal(f.from, STEP_ISOLATE);
     assert_int_equal(f.to, STEP_REMEDY);
+    assert_int_equal(f.event, STEP_EVENT_DRAINED);
     assert_string_equal(f.remedy, "reboot");
     assert_int_equal(f.outcome, ENTRY_OUTCOME_DONE);
     assert_int_equal(f.cost, 72000);
     entry_fields_fini(&f);
+}
+
+/* As an older fettled wrote it. */
+static void test_a_move_without_an_event_is_read(void **state)
+{
+    static const char *const old = "\"from\":\"isolate\",\"to\":\"remedy\"";
+    CLEANUP_TEXT struct text t = {0};
+    struct entry_fields f;
+    assert_int_equal(entry_fields_read(old, &f, NULL), 0);
+    assert_true(f.moves);
+    assert_int_equal(f.event, STEP_EVENT_NONE);
+    entry_fields_write(&f, &t);
+    assert_string_equal(t.s, old);
+    entry_fields_fini(&f);
+}
+
+static void test_owners_are_written_and_read(void **state)
+{
+    static const char written[] =
+        "\"owners\":[\"a:1\",\"@ann\"],\"owner_from\":\"a:1\",\"owner_to\":\"@ann\"";
+    struct entry_fields f, again = {.owner_from = mem_dup("a:1"), .owner_to = mem_dup("@ann")};
+    CLEANUP_TEXT struct text t = {0};
+    entry_fields_add(&again, ENTRY_OWNERS, "a:1");
+    entry_fields_add(&again, ENTRY_OWNERS, "@ann");
+    entry_fields_write(&again, &t);
+    assert_string_equal(t.s, written);
+    assert_int_equal(entry_fields_read(written, &f, NULL), 0);
+    assert_string_equal(f.owner_from, "a:1");
+    assert_string_equal(f.owner_to, "@ann");
+    assert_string_equal(f.ids[ENTRY_OWNERS].s, "a:1 @ann");
+    entry_fields_fini(&f);
+    entry_fields_fini(&again);
+    assert_int_equal(entry_fields_read("\"owner_to\":7", &f, NULL), -EINVAL);
 }
 
 /* As a newer fettled of the same format may write. */
@@ -69,6 +104,10 @@ static void test_what_is_not_known_is_left_out(void **state)
     assert_int_equal(entry_fields_read("\"mood\":[1],\"outcome\":\"better\",\"remedy\":\"x\"", &f, NULL), 0);
     assert_int_equal(f.outcome, ENTRY_OUTCOME_NONE);
     assert_string_equal(f.remedy, "x");
+    entry_fields_fini(&f);
+    assert_int_equal(
+        entry_fields_read("\"from\":\"isolate\",\"to\":\"remedy\",\"event\":\"bored\"", &f, NULL), 0);
+    assert_int_equal(f.event, STEP_EVENT_NONE);
     entry_fields_fini(&f);
 }
 
@@ -80,6 +119,7 @@ static void test_what_is_no_field_is_refused(void **state)
                  {"\"claims\":[\"7.1\",\"a b\"]", "\"claims\": element 2 is no id"},
                  {"\"from\":\"isolate\"", "\"to\" is missing"},
                  {"\"from\":\"isolate\",\"to\":\"heaven\"", "to: \"heaven\" is no step"},
+                 {"\"from\":\"isolate\",\"to\":\"remedy\",\"event\":1", "\"event\" is not a string"},
                  {"\"remedy\":[]", "\"remedy\" is not a string"},
                  {"\"remedy\":\"a.very.long.name.that.no.remedy.of.any.file.can.have\"", "is no remedy"},
                  {"\"cost\":-1", "\"cost\" is not a whole number"},
@@ -109,6 +149,8 @@ int main(void)
         cmocka_unit_test(test_nothing_is_written_as_nothing),
         cmocka_unit_test(test_each_field_is_a_member),
         cmocka_unit_test(test_what_was_written_is_read),
+        cmocka_unit_test(test_a_move_without_an_event_is_read),
+        cmocka_unit_test(test_owners_are_written_and_read),
         cmocka_unit_test(test_what_is_not_known_is_left_out),
         cmocka_unit_test(test_what_is_no_field_is_refused),
         cmocka_unit_test(test_outcomes_have_names),

@@ -4,6 +4,7 @@
 
 #include "cluster/command/command.h"
 #include "cluster/decision/decision.h"
+#include "cluster/effect/told.h"
 #include "cluster/record/record.h"
 
 /*

@@ -130,3 +130,23 @@ void past_trim(struct member *m)
         m->past = NULL;
     }
 }
+
+struct member **members_meet(struct cluster *c, const struct hostlist *nodes)
+{
+    struct member **all = mem_alloc(nodes->n * sizeof *all);
+    size_t place = 0;
+    for (size_t i = 0; i < nodes->n; i++) {
+        all[i] = cluster_find_next(c, &place, nodes->names[i]);
+        if (!all[i] || all[i]->gone)
+            all[i] = cluster_meet(c, nodes->names[i]);
+    }
+    return all;
+}
+
+char *members_fold(struct member *const *nodes, size_t n)
+{
+    CLEANUP_FREE const char **names = mem_alloc(n * sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = nodes[i]->name;
+    return hostlist_fold(names, n);
+}

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,11 +58,15 @@ const struct hold *member_hold(const struct member *m, const struct claim *claim
 static void claim_leave(struct cluster *c, const struct claim *claim, struct member *m)
 {
     member_unlink(m, claim);
+    if (claim->kind == CLAIM_WIPE && !member_held_by(m, CLAIM_WIPE))
+        c->n_unclean--;
     member_count_out(c, m);
 }
 
 static void claim_rest(struct cluster *c, struct claim *claim, struct member *m, bool drained)
 {
+    if (claim->kind == CLAIM_WIPE && !member_held_by(m, CLAIM_WIPE))
+        c->n_unclean++;
     member_link(m, claim, drained);
     member_count_out(c, m);
 }
@@ -142,24 +147,12 @@ static void mark_drained(const struct cluster *c, const struct hostlist *drained
     }
 }
 
-static struct member **meet_all(struct cluster *c, const struct hostlist *nodes)
-{
-    struct member **all = mem_alloc(nodes->n * sizeof *all);
-    size_t place = 0;
-    for (size_t i = 0; i < nodes->n; i++) {
-        all[i] = cluster_find_next(c, &place, nodes->names[i]);
-        if (!all[i] || all[i]->gone)
-            all[i] = cluster_meet(c, nodes->names[i]);
-    }
-    return all;
-}
-
 /* Nodes that the claim holds before and after stay linked: a claim on very many nodes is written again for
  * each change of a few. */
 static void claim_fill(struct cluster *c, struct claim *claim, const struct hostlist *nodes, bool all_drained,
                        const struct hostlist *drained)
 {
-    struct member **is = meet_all(c, nodes);
+    struct member **is = members_meet(c, nodes);
     unsigned char *marks = c->marks;
     for (size_t i = 0; i < nodes->n; i++)
         marks[is[i]->id] = all_drained ? MARK_NAMED | MARK_DRAINED : MARK_NAMED;
@@ -400,31 +393,46 @@ static int put_token(struct cluster *c, const char *hash, const char *value, str
 
 /* --- the state itself ------------------------------------------------------------------------ */
 
-static int check_origin(const struct cluster *c, const char *id, const char *value, struct err *e)
+static bool is_hex(const char *text, size_t bytes)
 {
-    static const char *const keys[] = {"at"};
-    CLEANUP_JSON json_t *o = json_read(value, strlen(value), e);
+    return strlen(text) == 2 * bytes && strspn(text, "0123456789abcdef") == 2 * bytes;
+}
+
+static int check_origin(const struct cluster *c, const char *id, const json_t *o, struct err *e)
+{
+    static const char *const keys[] = {"at", "authority"};
     uint64_t at;
-    if (!o || json_only_keys(o, keys, 1, e) < 0 || record_time(o, "at", &at, e) < 0)
+    if (!o || json_only_keys(o, keys, 2, e) < 0 || record_time(o, "at", &at, e) < 0)
         return -EILSEQ;
-    if (strlen(id) != 2 * ORIGIN_BYTES || strspn(id, "0123456789abcdef") != 2 * ORIGIN_BYTES)
+    if (!is_hex(id, ORIGIN_BYTES))
         return err_set(e, -EILSEQ, "it is no name of a state");
+    if (json_object_get(o, "authority") && !is_hex(json_text(o, "authority"), AUTHORITY_BYTES))
+        return err_set(e, -EILSEQ, "\"authority\" is no fingerprint");
     if (*c->origin && strcmp(c->origin, id) != 0)
         return err_set(e, -EILSEQ, "the state is called %s already", c->origin);
     return 0;
 }
 
+static uint64_t origin_sum(const struct cluster *c)
+{
+    if (!*c->origin)
+        return 0;
+    return record_sum("origin/", c->origin) + (*c->authority ? record_sum("authority", c->authority) : 0);
+}
+
 static int put_origin(struct cluster *c, const char *id, const char *value, struct err *e)
 {
-    if (value && check_origin(c, id, value, e) < 0)
+    CLEANUP_JSON json_t *o = value ? json_read(value, strlen(value), e) : NULL;
+    if (value && check_origin(c, id, o, e) < 0)
         return -EILSEQ;
     if (*c->origin && (value || strcmp(c->origin, id) == 0)) {
-        c->sum -= record_sum("origin/", c->origin);
-        *c->origin = '\0';
+        c->sum -= origin_sum(c);
+        *c->origin = *c->authority = '\0';
     }
     if (value) {
         memcpy(c->origin, id, 2 * ORIGIN_BYTES);
-        c->sum += record_sum("origin/", id);
+        snprintf(c->authority, sizeof c->authority, "%s", json_text(o, "authority"));
+        c->sum += origin_sum(c);
     }
     return 0;
 }
@@ -459,7 +467,10 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"surge/", put_surge},
                  {"override/", put_override},
                  {"bmc/", put_bmc},
-                 {"config/", put_config}};
+                 {"config/", put_config},
+                 {"owner/", put_owner},
+                 {"wiped/", put_wiped},
+                 {"backup/", put_backup}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
@@ -470,14 +481,6 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
         return 0;
     }
     return put_unknown(c, key, value, e) < 0 ? err_wrap(e, -EILSEQ, "record %s", key) : 0;
-}
-
-char *members_fold(struct member *const *nodes, size_t n)
-{
-    CLEANUP_FREE const char **names = mem_alloc(n * sizeof *names);
-    for (size_t i = 0; i < n; i++)
-        names[i] = nodes[i]->name;
-    return hostlist_fold(names, n);
 }
 
 static void add_folded(struct text *t, const char *key, const char *const *names, size_t n)
@@ -528,5 +531,6 @@ void cluster_forget_records(struct cluster *c)
     conform_forget(c);
     health_forget(c);
     floors_forget(c);
+    owners_forget(c);
     unknown_forget(c);
 }

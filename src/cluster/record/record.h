@@ -3,6 +3,7 @@
 #define FETTLE_CLUSTER_RECORD_H
 
 #include "cluster/decision/decision.h"
+#include "cluster/record/recorded.h"
 #include "cluster/state/state.h"
 
 /*
@@ -25,6 +26,9 @@ char *claim_reason_of(const char *problem, const char *words);
 /* The record of a node that was admitted at this time and is in service on this boot; "" for none. The caller
  * frees it. */
 char *node_record(struct wall admitted, const char *boot);
+
+/* The members of these names, each met when it is not known yet. The caller frees the list. */
+struct member **members_meet(struct cluster *c, const struct hostlist *nodes);
 
 /* A record's time: a string, because JSON numbers lose nanoseconds. */
 int record_time(const json_t *o, const char *key, uint64_t *out, struct err *e);
@@ -59,7 +63,20 @@ int put_certificate(struct cluster *c, const char *subject, const char *value, s
 /* As the record; the caller frees it. */
 char *holder_record(const struct holder *h);
 
+int put_owner(struct cluster *c, const char *name, const char *value, struct err *e);
+/* As the record of an owner with these nodes, at least one; the caller frees it. */
+char *owner_record(const char *by, struct wall since, const char *reason, struct member *const *nodes,
+                   size_t n);
+
+int put_wiped(struct cluster *c, const char *name, const char *value, struct err *e);
+/* As the record of a node that was wiped; the caller frees it. */
+char *wiped_record(struct wall at, const char *remedy, const char *operation);
+
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
+
+int put_backup(struct cluster *c, const char *name, const char *value, struct err *e);
+/* backup/last; the caller frees it. */
+char *backup_record(const struct backup_made *b);
 
 int put_machine(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_bmc(struct cluster *c, const char *name, const char *value, struct err *e);

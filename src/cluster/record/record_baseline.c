@@ -148,6 +148,11 @@ const struct baseline *cluster_baseline(const struct cluster *c, const char *cla
     return s ? &s->b : NULL;
 }
 
+bool cluster_is_unjudged(const struct cluster *c, const struct member *m)
+{
+    return !m->listed || !cluster_baseline(c, member_class(c, m)->name);
+}
+
 static void baseline_free(struct cluster *c, struct baseline_slot *s)
 {
     if (!s)

@@ -22,6 +22,8 @@ bool member_is_out(const struct member *m)
     const struct repair *r = member_repair(m);
     if (member_held_by(m, CLAIM_TRIAL))
         return true;
+    if (r && (r->step == STEP_WIPE || strcmp(r->problem, PROBLEM_WIPE) == 0))
+        return false; /* by the word of the person who released it */
     return r && !r->manual && r->step != STEP_QUARANTINE && r->step != STEP_RETIRED && !member_is_new(m);
 }
 

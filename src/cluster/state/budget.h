@@ -56,7 +56,8 @@ void budget_of_scope(const struct cluster *c, enum scope s, unsigned number, uns
                      struct budget *b);
 
 /* m is out by Fettle's own decision: a repair of Fettle's has it, or a trial holds it. A node that comes up
- * for the first time was never in service, and one that is quarantined or retired is a person's. */
+ * for the first time was never in service, one that is quarantined or retired is a person's, and one that is
+ * wiped was released. */
 bool member_is_out(const struct member *m);
 /* The i-th of those that are out, in no order; NULL after the last. */
 struct member *cluster_out(const struct cluster *c, size_t i);

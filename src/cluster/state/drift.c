@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fingerprints and components in a sentence. */
+/* Fingerprints and components in a sentence; and whether a drift takes a node out. */
 #include "cluster/state/state.h"
 
 #include <assert.h>
@@ -34,4 +34,12 @@ void fingerprint_say(const struct fingerprint *id, struct text *t)
 {
     char name[FINGERPRINT_SHORT_BYTES];
     text_add(t, fingerprint_list(id, name));
+}
+
+bool cluster_drift_drains(const struct cluster *c, const struct member *m, enum severity severity)
+{
+    if (cluster_excepts(c, m))
+        return false;
+    const struct node_class *k = member_class(c, m);
+    return m->spec.sensitive || k->exclude || (k->reboot && severity >= SEVERITY_MAJOR);
 }

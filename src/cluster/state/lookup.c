@@ -71,8 +71,8 @@ struct member *cluster_meet(struct cluster *c, const char *name)
 
 bool cluster_let_go(struct cluster *c, struct member *m)
 {
-    bool recorded =
-        m->n_claims || m->admitted || m->held_outside || m->machine || m->edit || m->bmc || m->seen;
+    bool recorded = m->n_claims || m->admitted || m->held_outside || m->machine || m->edit || m->bmc ||
+                    m->seen || m->owner || m->wiped;
     m->gone = !m->listed && !recorded && !m->past;
     return m->gone;
 }
@@ -161,6 +161,21 @@ uint64_t record_sum(const char *key, const char *value)
 {
     assert(key && value);
     return digest_fnv(digest_fnv(DIGEST_FNV_START, key, strlen(key)), value, strlen(value));
+}
+
+const char *cluster_authority(const struct cluster *c)
+{
+    return c->authority;
+}
+
+const struct backup_made *cluster_backup(const struct cluster *c)
+{
+    return &c->backup;
+}
+
+const struct state_restored *cluster_restored(const struct cluster *c)
+{
+    return &c->restored;
 }
 
 const char *cluster_origin(const struct cluster *c)

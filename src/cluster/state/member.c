@@ -20,7 +20,8 @@ const char *claim_kind_name(enum claim_kind k)
 
 bool kind_drains(enum claim_kind kind)
 {
-    return kind == CLAIM_DRAIN || kind == CLAIM_DRIFT || kind == CLAIM_REPAIR || kind == CLAIM_TRIAL;
+    return kind == CLAIM_DRAIN || kind == CLAIM_DRIFT || kind == CLAIM_REPAIR || kind == CLAIM_TRIAL ||
+           kind == CLAIM_WIPE;
 }
 
 bool claim_drains(const struct claim *claim)
@@ -34,6 +35,11 @@ bool member_held_by(const struct member *m, enum claim_kind kind)
         if (m->claims[i].claim->kind == kind)
             return true;
     return false;
+}
+
+bool member_unwiped(const struct member *m)
+{
+    return member_held_by(m, CLAIM_WIPE) && !m->wiped;
 }
 
 bool member_came_up(const struct member *m, const char *boot)

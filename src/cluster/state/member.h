@@ -20,6 +20,7 @@ struct ailment;
 struct drift;
 struct flaps;
 struct listing;
+struct ownership;
 struct machine_record;
 struct maintenance;
 struct override;
@@ -49,7 +50,9 @@ struct member {
     struct wall seen_since;
     struct past *past; /* NULL for a node that never changed and did not drift */
     size_t n_claims;
-    struct hold *claims; /* in order of their ids */
+    struct hold *claims;           /* in order of their ids */
+    const struct ownership *owner; /* NULL: nobody owns it */
+    char *wiped; /* its record as it stands; NULL: it was not wiped since a person released it */
 };
 
 /* Memory of a node that changed. */
@@ -102,6 +105,8 @@ bool member_was_lost(const struct member *m);
 struct agreed member_agreed(const struct member *m);
 /* True when a claim of this kind rests on it. */
 bool member_held_by(const struct member *m, enum claim_kind kind);
+/* A person released it, and it was not wiped yet. */
+bool member_unwiped(const struct member *m);
 /* The claims of people in words: "drain by root: bad DIMM; down by ann: ...", into t. */
 void member_claims(const struct member *m, struct text *t);
 

@@ -22,10 +22,10 @@ static void test_kinds_of_claims_have_names(void **state)
         enum claim_kind kind;
         const char *name;
         bool drains;
-    } rows[] = {{CLAIM_DRAIN, "drain", true},     {CLAIM_DOWN, "down", false},
-                {CLAIM_SILENT, "silent", false},  {CLAIM_DRIFT, "drift", true},
-                {CLAIM_REPAIR, "repair", true},   {CLAIM_TRIAL, "trial", true},
-                {CLAIM_OVERDUE, "overdue", false}};
+    } rows[] = {{CLAIM_DRAIN, "drain", true},    {CLAIM_DOWN, "down", false},
+                {CLAIM_SILENT, "silent", false}, {CLAIM_DRIFT, "drift", true},
+                {CLAIM_REPAIR, "repair", true},  {CLAIM_TRIAL, "trial", true},
+                {CLAIM_WIPE, "wipe", true},      {CLAIM_OVERDUE, "overdue", false}};
     assert_int_equal(sizeof rows / sizeof rows[0], CLAIM_KINDS);
     for (size_t i = 0; i < CLAIM_KINDS; i++) {
         assert_string_equal(claim_kind_name(rows[i].kind), rows[i].name);

@@ -40,6 +40,7 @@ struct ran_check {
 
 /* A node's way back into service. A claim of kind repair rests on it as long as there is one. At STEP_TEND it
  * has no claim: the node is in service. */
+#define PROBLEM_WIPE "wipe" /* a person released the node */
 struct repair {
     char id[CLAIM_ID_BYTES_MAX + 1]; /* the id of the claim */
     enum step step;
@@ -48,7 +49,7 @@ struct repair {
     char boot[37];            /* the node's when this step began */
     uint64_t instance;        /* of its agent then; 0: not known */
     char problem[24];         /* "node_problem", "hardware_problem", "user_problem", "manual", "provision",
-                                 "new_instance", "maintenance" */
+                                 "new_instance", "maintenance", "wipe" */
     char *why;                /* the reason of this step, for people */
     char remedy[REMEDY_NAME_BYTES_MAX + 1]; /* chosen; "" for none */
     char operation[CLAIM_ID_BYTES_MAX + 1]; /* id of the effect that is under way; "" for none. Also of a

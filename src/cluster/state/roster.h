@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "cluster/state/owner.h"
 #include "conform/class.h"
 #include "node/spec.h"
 
@@ -47,7 +48,11 @@ struct roster {
     struct partition *partitions; /* named ones, by number */
     unsigned partition_max;
     struct classes classes;
-    bool tells_drift; /* a product is configured that is told of drift */
+    size_t n_tenants;
+    struct tenant *tenants;
+    uint32_t sensitive_pool; /* the most nodes that persons may own at once */
+    bool wipes;              /* a remedy is configured by which a sensitive node is wiped */
+    bool tells_drift;        /* a product is configured that is told of drift */
 };
 void roster_fini(struct roster *r);
 

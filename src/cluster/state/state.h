@@ -3,9 +3,12 @@
 #define FETTLE_CLUSTER_STATE_H
 
 #include "base/table.h"
+#include "cluster/state/baseline.h"
 #include "cluster/state/budget.h"
 #include "cluster/state/certificate.h"
+#include "cluster/state/floor.h"
 #include "cluster/state/lookup.h"
+#include "cluster/state/owner.h"
 #include "cluster/state/revision.h"
 
 #include "base/json.h"
@@ -80,6 +83,20 @@ struct floor_slot {
     UT_hash_handle hh;
 };
 
+/* An owner/ record. */
+struct owner_slot {
+    struct ownership o; /* first */
+    uint64_t sum;
+    UT_hash_handle hh;
+};
+
+/* The use of a tenant that owns nodes; "" stands for all persons. */
+struct tenant_slot {
+    char name[TENANT_NAME_BYTES_MAX + 1];
+    struct tenant_use use;
+    UT_hash_handle hh;
+};
+
 struct switch_slot {
     char *name;
     char *by, *why;
@@ -127,6 +144,13 @@ struct cluster {
     struct tally *tallies;
     struct floor_slot *floors;
     struct switch_slot *switches;
+    struct owner_slot *owners;
+    struct tenant_slot *tenant_uses;
+    size_t n_tenants;
+    struct tenant *tenants;  /* of the roster */
+    uint32_t sensitive_pool; /* likewise */
+    bool wipes;              /* likewise */
+    uint32_t n_unclean;      /* nodes that a claim of kind wipe holds */
     struct unknown_slot *unknown;
     size_t unknown_bytes; /* the bytes of their keys and values */
     size_t n_isolated;
@@ -140,7 +164,9 @@ struct cluster {
     void *on_effect_arg;
     holder_fn *on_certificate;
     void *on_certificate_arg;
-    char origin[2 * ORIGIN_BYTES + 1];
+    char origin[2 * ORIGIN_BYTES + 1], authority[2 * AUTHORITY_BYTES + 1];
+    struct backup_made backup;
+    struct state_restored restored;
     uint64_t sum; /* the sum over records of conformance, health and repair, for the digest */
 };
 
@@ -191,6 +217,7 @@ void member_forget_trial(struct cluster *c, struct member *m);
 void health_forget(struct cluster *c); /* all that is not a member's */
 
 void floors_forget(struct cluster *c);
+void owners_forget(struct cluster *c);
 
 /* A repair, a claim or an admission of m has changed. */
 void member_count_out(struct cluster *c, struct member *m);

@@ -84,11 +84,20 @@ static bool kinds_overlap(const struct batch *b, enum command_kind kind)
     return (b->met & apart_from[command_meets(kind)]) != 0;
 }
 
+/* Both would find the same room in it. */
+static bool quotas_overlap(const struct batch *b, const char *quota)
+{
+    for (size_t i = 0; quota && i < b->n_quotas; i++)
+        if (strcmp(b->quotas[i], quota) == 0)
+            return true;
+    return false;
+}
+
 bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d)
 {
     static const struct hostlist none = {0};
     bool same_room = b->takes_out && d && d->takes_out; /* in a budget */
-    return kinds_overlap(b, j->cmd->kind) || same_room ||
+    return kinds_overlap(b, j->cmd->kind) || same_room || quotas_overlap(b, d ? d->quota : NULL) ||
            names_overlap(b, c, j, d ? d->next : j->cmd->nodes->n, d ? &d->changed : &none);
 }
 
@@ -132,6 +141,8 @@ void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes
     DL_APPEND2(b->jobs, j, prev_job, next_job);
     b->met |= 1U << command_meets(j->cmd->kind);
     b->takes_out |= d->takes_out;
+    if (d->quota)
+        b->quotas[b->n_quotas++] = d->quota;
     b->changed[b->n_entries++] = d->changed;
     d->changed = (struct hostlist){0};
 }
@@ -184,6 +195,7 @@ void batch_clear(struct batch *b)
         hostlist_fini(&b->changed[i]);
     b->n_ops = b->n_entries = b->bytes = 0;
     b->met = 0;
+    b->n_quotas = 0;
     b->takes_out = false;
 }
 

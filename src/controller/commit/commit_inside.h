@@ -7,6 +7,9 @@
 #include "store/change.h"
 #include "store/store.h"
 
+#include <pthread.h>
+#include <uv.h>
+
 /*
  * What the committer has in hand: commands on their way (commit_job.c), the batch that is the next commit
  * (commit_batch.c), and commits by others (commit_follow.c). None of these knows the committer.
@@ -30,6 +33,8 @@ struct job {
 struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg);
 /* Takes the journal's data of the decision, without its sentence. */
 void job_entry_write(struct job *j, struct decision *d);
+/* Refuses all jobs of the list, which is the caller's alone: jobs that come meanwhile are not in it. */
+void jobs_refuse(struct job *jobs, uint64_t revision, const struct err *why);
 /* Frees the journal's data of the part that was committed. */
 void job_entry_fini(struct job *j);
 /* Answers the caller, and frees the job. why: the sentence of an error; may be NULL. */
@@ -71,6 +76,8 @@ struct batch {
     struct job *jobs;
     unsigned met;   /* the bits 1 << enum command_meets of its commands */
     bool takes_out; /* one of its decisions takes nodes out of service */
+    size_t n_quotas;
+    const char *quotas[STORE_ENTRIES_MAX]; /* on which its decisions rest; their commands own them */
     size_t n_ops, n_entries, bytes;
     struct store_op ops[STORE_OPS_MAX];
     struct {
@@ -107,5 +114,64 @@ struct commit_view batch_view(const struct batch *b);
 void batch_clear(struct batch *b);
 /* Also frees what outlives a commit. */
 void batch_fini(struct batch *b);
+
+struct committer {
+    uv_loop_t *loop;
+    uv_async_t wake;
+    uv_work_t work;
+    bool busy, closing, deposed;
+    bool tidy;    /* a tidying step between commits is due */
+    bool stepped; /* the last action was such a step, or one of a copy */
+    int failing;  /* the code of the store's last refusal; 0: the store works */
+    struct cluster *cluster;
+    struct store *store;
+    pthread_mutex_t store_lock;
+    uint64_t term, revision, claims, commits;
+    struct committer_events events;
+    struct job *waiting;
+    size_t n_waiting;
+    struct job *refused;         /* jobs that came when too many were waiting */
+    struct store_change *follow; /* commits by others that are not applied yet */
+    struct batch batch;
+    uv_idle_t settle; /* active while the consequences of a commit wait for the next turns */
+    bool unsure;      /* the outcome of the last change is not known */
+    bool asks;        /* the store is to be asked about it as soon as nothing else is done */
+    struct {
+        int rc; /* from the last time that the store was asked */
+        struct err why;
+        struct store_change *found;
+    } resolved;
+    struct telling telling;
+    struct {
+        struct job *jobs;  /* to be answered */
+        struct job *again; /* to go on in the next batch */
+        int rc;
+        struct err why;
+    } settling;
+    double ms_max, ms_max_before; /* of this minute and of the last */
+    struct mono minute, checked;
+    struct err check; /* the result of the last check of the files */
+    struct store_keep keep;
+    char *keep_directory;
+    uint64_t journal_first;
+    struct {
+        bool more;
+        struct store_keep keep;
+        char *directory;
+        uint64_t first;
+        int rc;
+        struct err why;
+    } step;
+    struct {
+        char *dir; /* NULL: no copy is wanted */
+        copied_fn *fn;
+        void *arg;
+        struct store_copied copied;
+        struct err why;
+    } copy;
+};
+
+/* Counts the commit that has just ended. */
+void committer_measure(struct committer *k);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/commit/commit_inside.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <utlist.h>
 
 struct job *job_create(const struct command *cmd, outcome_fn *fn, void *arg)
 {
@@ -48,4 +50,11 @@ void job_finish(struct job *j, uint64_t revision, int rc, const struct err *why)
                         .why = rc < 0 ? why : NULL};
     j->fn(j->arg, &o);
     job_destroy(j);
+}
+
+void jobs_refuse(struct job *jobs, uint64_t revision, const struct err *why)
+{
+    struct job *j, *tmp;
+    DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
+    job_finish(j, revision, -EAGAIN, why);
 }

@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "controller/commit/commit_inside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,57 +15,8 @@
 
 enum {
     JOBS_MAX = 10000,
-    JOURNAL_WAIT_MS = 20,
     CHECK_S = 1,
     SETTLE_MS = 1 /* in a turn, for the consequences of a commit */
-};
-
-struct committer {
-    uv_loop_t *loop;
-    uv_async_t wake;
-    uv_work_t work;
-    bool busy, closing, deposed;
-    bool tidy;   /* a tidying step between commits is due */
-    bool tidied; /* the last action was such a step */
-    int failing; /* the code of the store's last refusal; 0: the store works */
-    struct cluster *cluster;
-    struct store *store;
-    pthread_mutex_t store_lock;
-    uint64_t term, revision, claims, commits;
-    struct committer_events events;
-    struct job *waiting;
-    size_t n_waiting;
-    struct job *refused;         /* jobs that came when too many were waiting */
-    struct store_change *follow; /* commits by others that are not applied yet */
-    struct batch batch;
-    uv_idle_t settle; /* active while the consequences of a commit wait for the next turns */
-    bool unsure;      /* the outcome of the last change is not known */
-    struct {
-        int rc; /* from the last time that the store was asked */
-        struct err why;
-        struct store_change *found;
-    } resolved;
-    struct telling telling;
-    struct {
-        struct job *jobs;  /* to be answered */
-        struct job *again; /* to go on in the next batch */
-        int rc;
-        struct err why;
-    } settling;
-    double ms_max, ms_max_before; /* of this minute and of the last */
-    struct mono minute, checked;
-    struct err check; /* the result of the last check of the files */
-    struct store_keep keep;
-    char *keep_directory;
-    uint64_t journal_first;
-    struct {
-        bool more;
-        struct store_keep keep;
-        char *directory;
-        uint64_t first;
-        int rc;
-        struct err why;
-    } step;
 };
 
 /* --- a batch is put together ----------------------------------------------------------------- */
@@ -75,19 +27,11 @@ static void leave_queue(struct committer *k, struct job *j)
     k->n_waiting--;
 }
 
-/* Refuses all jobs of the list, which is the caller's alone: jobs that come meanwhile are not in it. */
-static void committer_refuse(struct committer *k, struct job *jobs, const struct err *why)
-{
-    struct job *j, *tmp;
-    DL_FOREACH_SAFE2(jobs, j, tmp, next_job)
-    job_finish(j, k->revision, -EAGAIN, why);
-}
-
 static void refuse_latecomers(struct committer *k)
 {
     struct err why;
     err_set(&why, -EAGAIN, "%d changes are waiting for the store", JOBS_MAX);
-    committer_refuse(k, STEAL(k->refused), &why);
+    jobs_refuse(STEAL(k->refused), k->revision, &why);
 }
 
 static void refuse_waiting(struct committer *k, const char *sentence)
@@ -95,7 +39,7 @@ static void refuse_waiting(struct committer *k, const char *sentence)
     struct err why;
     err_set(&why, -EAGAIN, "%s", sentence);
     k->n_waiting = 0;
-    committer_refuse(k, STEAL(k->waiting), &why);
+    jobs_refuse(STEAL(k->waiting), k->revision, &why);
 }
 
 /* Notes the decision on a part of a dry job; the next part follows. False when that was the last. */
@@ -177,21 +121,6 @@ static void committer_commit(uv_work_t *work)
     if (b->rc == STORE_UNKNOWN)
         store_ask(k);
     pthread_mutex_unlock(&k->store_lock);
-}
-
-static void committer_measure(struct committer *k)
-{
-    struct mono now = mono_now();
-    double ms = (double)mono_sub(now, k->batch.began).ns / 1e6;
-    if (mono_sub(now, k->minute).ns > span_s(60).ns) {
-        k->ms_max_before = k->ms_max;
-        k->ms_max = 0;
-        k->minute = now;
-    }
-    if (ms > k->ms_max)
-        k->ms_max = ms;
-    log_debug(LOG_STORE, "revision %llu: %zu records, %zu entries, %zu bytes, %.2f ms",
-              (unsigned long long)k->batch.revision, k->batch.n_ops, k->batch.n_entries, k->batch.bytes, ms);
 }
 
 static void committer_apply(struct committer *k, const struct commit_view *v)
@@ -342,6 +271,92 @@ static void on_stepped(uv_work_t *work, int status)
     committer_pump(k);
 }
 
+static void committer_resolve(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    pthread_mutex_lock(&k->store_lock);
+    store_ask(k);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+static void on_resolved(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    k->busy = false;
+    note_store(k, k->resolved.rc < 0 ? &k->resolved.why : NULL);
+    store_heard(k);
+    committer_pump(k);
+}
+
+/* --- a copy, in steps between commits ---------------------------------------------------------- */
+
+static void copy_end(struct committer *k, const struct err *why)
+{
+    copied_fn *fn = k->copy.fn;
+    free(STEAL(k->copy.dir));
+    fn(k->copy.arg, why ? NULL : &k->copy.copied, cluster_digest(k->cluster), why);
+}
+
+static void copy_give_up(struct committer *k, const char *sentence)
+{
+    struct err why;
+    if (!k->copy.dir)
+        return;
+    pthread_mutex_lock(&k->store_lock);
+    store_copy_end(k->store);
+    pthread_mutex_unlock(&k->store_lock);
+    err_set(&why, -EAGAIN, "%s", sentence);
+    copy_end(k, &why);
+}
+
+static void committer_copy_step(uv_work_t *work)
+{
+    struct committer *k = work->data;
+    k->copy.why = (struct err){0};
+    pthread_mutex_lock(&k->store_lock);
+    store_copy(k->store, k->copy.dir, &k->copy.copied, &k->copy.why);
+    pthread_mutex_unlock(&k->store_lock);
+}
+
+static void on_copy_step(uv_work_t *work, int status)
+{
+    struct committer *k = work->data;
+    struct err *why = &k->copy.why;
+    k->busy = false;
+    if (!why->code && k->copy.copied.done && k->copy.copied.revision != k->revision)
+        err_set(why, -EAGAIN, "the state is not the one that was copied"); /* another controller committed */
+    if (why->code || k->copy.copied.done)
+        copy_end(k, why->code ? why : NULL);
+    committer_pump(k);
+}
+
+void committer_copy(struct committer *k, const char *dir, copied_fn *fn, void *arg)
+{
+    assert(!k->copy.dir && "one copy at a time");
+    k->copy.dir = mem_dup(dir);
+    k->copy.fn = fn;
+    k->copy.arg = arg;
+    k->copy.copied = (struct store_copied){0};
+    uv_async_send(&k->wake);
+}
+
+/* A step of the work beside commits, when there is one. */
+static bool step_begin(struct committer *k)
+{
+    k->stepped = (k->copy.dir || k->tidy) && !(k->stepped && k->waiting);
+    if (!k->stepped)
+        return false;
+    k->busy = true;
+    if (k->copy.dir) {
+        uv_queue_work(k->loop, &k->work, committer_copy_step, on_copy_step);
+        return true;
+    }
+    k->step.keep = k->keep;
+    k->step.keep.directory = k->step.directory = mem_dup(k->keep.directory);
+    uv_queue_work(k->loop, &k->work, committer_step, on_stepped);
+    return true;
+}
+
 /* With the commands of a single client, one after another, the hand-over to the thread would be most of the
  * wait. The worker keeps a slow disk from stopping the loop, so it is always used. */
 static void committer_pump(struct committer *k)
@@ -354,22 +369,23 @@ static void committer_pump(struct committer *k)
         uv_idle_start(&k->settle, on_settle);
         return;
     }
-    if (k->deposed) {
+    if (k->deposed || k->term == 0) {
+        copy_give_up(k, "another controller leads");
         refuse_waiting(k, "another controller leads");
+        return;
+    }
+    if (k->asks) {
+        k->asks = false;
+        k->busy = true;
+        uv_queue_work(k->loop, &k->work, committer_resolve, on_resolved);
         return;
     }
     if (k->unsure) {
         refuse_waiting(k, "the store does not know the outcome of the last change yet");
         return;
     }
-    k->tidied = k->tidy && !(k->tidied && k->waiting);
-    if (k->tidied) {
-        k->busy = true;
-        k->step.keep = k->keep;
-        k->step.keep.directory = k->step.directory = mem_dup(k->keep.directory);
-        uv_queue_work(k->loop, &k->work, committer_step, on_stepped);
+    if (step_begin(k))
         return;
-    }
     k->batch.number++;
     while (k->waiting && take_first(k))
         ;
@@ -402,26 +418,10 @@ static void on_checked(uv_work_t *work, int status)
     committer_pump(k);
 }
 
-static void committer_resolve(uv_work_t *work)
-{
-    struct committer *k = work->data;
-    pthread_mutex_lock(&k->store_lock);
-    store_ask(k);
-    pthread_mutex_unlock(&k->store_lock);
-}
-
-static void on_resolved(uv_work_t *work, int status)
-{
-    struct committer *k = work->data;
-    k->busy = false;
-    note_store(k, k->resolved.rc < 0 ? &k->resolved.why : NULL);
-    store_heard(k);
-    committer_pump(k);
-}
-
 void committer_turn(struct committer *k, struct mono now)
 {
-    if (k->busy || k->closing || k->deposed || mono_sub(now, k->checked).ns < span_s(CHECK_S).ns)
+    if (k->busy || k->closing || k->deposed || k->term == 0 ||
+        mono_sub(now, k->checked).ns < span_s(CHECK_S).ns)
         return;
     k->checked = now;
     k->busy = true;
@@ -429,6 +429,20 @@ void committer_turn(struct committer *k, struct mono now)
         uv_queue_work(k->loop, &k->work, committer_resolve, on_resolved);
     else
         uv_queue_work(k->loop, &k->work, committer_check, on_checked);
+}
+
+void committer_lead(struct committer *k, uint64_t term)
+{
+    assert(term > 0 && k->term == 0);
+    k->term = term;
+    k->unsure = k->asks = true;
+    uv_async_send(&k->wake);
+}
+
+void committer_depose(struct committer *k)
+{
+    k->deposed = true;
+    uv_async_send(&k->wake);
 }
 
 void committer_follow(struct committer *k, struct store_change *c)
@@ -491,6 +505,7 @@ void committer_destroy(struct committer *k)
     k->closing = true;
     while (k->busy)
         uv_run(k->loop, UV_RUN_ONCE);
+    copy_give_up(k, "the controller is stopping");
     refuse_latecomers(k);
     refuse_waiting(k, "the controller is stopping");
     uv_close((uv_handle_t *)&k->wake, on_wake_closed);
@@ -516,57 +531,4 @@ void committer_submit(struct committer *k, const struct command *cmd, outcome_fn
         k->n_waiting++;
     }
     uv_async_send(&k->wake);
-}
-
-uint64_t committer_revision(const struct committer *k)
-{
-    return k->revision;
-}
-
-uint64_t committer_count(const struct committer *k, double *ms_max)
-{
-    *ms_max = k->ms_max > k->ms_max_before ? k->ms_max : k->ms_max_before;
-    return k->commits;
-}
-
-size_t committer_waiting(const struct committer *k)
-{
-    return k->n_waiting + k->batch.n_entries;
-}
-
-void committer_keep(struct committer *k, const struct store_keep *keep)
-{
-    free(k->keep_directory);
-    k->keep = *keep;
-    k->keep.directory = k->keep_directory = mem_dup(keep->directory);
-}
-
-uint64_t committer_journal_first(const struct committer *k, const char **directory)
-{
-    *directory = k->keep.directory;
-    return k->journal_first;
-}
-
-int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
-                      struct err *e)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += JOURNAL_WAIT_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    if (pthread_mutex_timedlock(&k->store_lock, &until) != 0)
-        return err_set(e, -EAGAIN, "the store is busy");
-    int rc = store_journal(k->store, after, max, fn, arg, e);
-    pthread_mutex_unlock(&k->store_lock);
-    return rc;
-}
-
-int committer_journal_back(struct committer *k, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
-                           struct err *e)
-{
-    pthread_mutex_lock(&k->store_lock);
-    int rc = store_journal_back(k->store, before, max, fn, arg, e);
-    pthread_mutex_unlock(&k->store_lock);
-    return rc;
 }

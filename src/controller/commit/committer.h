@@ -48,6 +48,7 @@ struct committer_events {
     void (*on_deposed)(void *arg, const struct err *why);
 };
 
+/* With term 0 it follows: commands are refused until committer_lead. */
 struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct store *s, uint64_t term,
                                    uint64_t revision, const struct store_keep *keep,
                                    const struct committer_events *events);
@@ -59,15 +60,21 @@ void committer_destroy(struct committer *k);
  * command waits for its turn like any other and is decided in that turn; it has no effect but its outcome. */
 void committer_submit(struct committer *k, const struct command *cmd, outcome_fn *fn, void *arg);
 
+/* Leads from now on, under the term. Before the first command is decided, the store is asked for what was
+ * committed last, and that is applied. Commands that come meanwhile wait. */
+void committer_lead(struct committer *k, uint64_t term);
+/* Leads no more: commands that wait, and later ones, are refused. Commits of others are followed. */
+void committer_depose(struct committer *k);
+
 /* Takes over a commit that this process did not make, or whose outcome it did not know, as the store reports
  * it (store_resolve). Such commits are applied and announced in the order of their arrival, like the
  * process's own (on_entry, on_changed), before anything else is decided. A commit that the state already has
  * is dropped. */
 void committer_follow(struct committer *k, struct store_change *c);
 
-/* Checks each second whether the store's files are in their place, also while nothing is committed, and tells
- * on_store. Then moves older entries of the journal out of what the next start reads, in steps between
- * commits (store_tidy). Call it some times a second. */
+/* While it leads: checks each second whether the store's files are in their place, also while nothing is
+ * committed, and tells on_store. Then moves older entries of the journal out of what the next start reads, in
+ * steps between commits (store_tidy). Call it some times a second. */
 void committer_turn(struct committer *k, struct mono now);
 
 uint64_t committer_revision(const struct committer *k);
@@ -78,14 +85,24 @@ size_t committer_waiting(const struct committer *k); /* commands that are not co
 
 /* Sets how much of the journal is kept from now on (copied). */
 void committer_keep(struct committer *k, const struct store_keep *keep);
+/* Entries of this revision and later ones are not in the audit log's archive yet: they stay. */
+void committer_audited(struct committer *k, uint64_t stays_from);
 /* The first revision of which the journal has entries, 0 without any; and where earlier entries are. */
 uint64_t committer_journal_first(const struct committer *k, const char **directory);
+
+/* Copies the store into `dir` in small steps between commits (store_copy); nothing is tidied meanwhile. fn is
+ * called once, later, with the copy and the digest of its state, or with the reason why there is none. One
+ * copy at a time. */
+typedef void copied_fn(void *arg, const struct store_copied *copied, uint64_t digest, const struct err *why);
+void committer_copy(struct committer *k, const char *dir, copied_fn *fn, void *arg);
 
 /* Reads the journal between commits. -EAGAIN when the store was busy for 20 ms. */
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e);
-/* The same backwards (store_journal_back). It waits as long as necessary, so call it only from threads other
- * than the loop's. */
+/* The same, from threads other than the loop's: it waits as long as necessary. */
+int committer_journal_wait(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                           struct err *e);
+/* The same backwards (store_journal_back), from such threads. */
 int committer_journal_back(struct committer *k, uint64_t before, size_t max, store_journal_fn *fn, void *arg,
                            struct err *e);
 

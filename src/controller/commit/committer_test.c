@@ -118,22 +118,30 @@ static int take(void *arg, const char *key, const char *value, struct err *e)
     return cluster_put(arg, key, value, e);
 }
 
-static void open_world(struct world *x)
+static void configure(struct cluster *c)
 {
-    const struct committer_events events = {x, on_entry, on_changed, on_store, on_journal, on_deposed};
-    uint64_t revision;
     struct roster r = {.partition_max = 31, .n = 300, .nodes = mem_alloc(300 * sizeof *r.nodes)};
-    x->store = fixture_open(x->dir);
-    assert_int_equal(store_campaign(x->store, &x->term, NULL), 0);
-    x->c = cluster_create();
-    assert_int_equal(store_load(x->store, take, x->c, &revision, NULL), 0);
     for (size_t i = 0; i < r.n; i++) {
         char name[32];
         snprintf(name, sizeof name, "lx%03zu", i + 1);
         r.nodes[i].name = mem_dup(name);
         spec_init(&r.nodes[i].spec);
     }
-    cluster_configure(x->c, &r, NULL);
+    r.tenants = mem_alloc(2 * sizeof *r.tenants);
+    r.tenants[r.n_tenants++] = (struct tenant){mem_dup("physics"), 2, QUOTA_NONE};
+    r.tenants[r.n_tenants++] = (struct tenant){mem_dup("bio"), 2, QUOTA_NONE};
+    cluster_configure(c, &r, NULL);
+}
+
+static void open_world(struct world *x)
+{
+    const struct committer_events events = {x, on_entry, on_changed, on_store, on_journal, on_deposed};
+    uint64_t revision;
+    x->store = fixture_open(x->dir);
+    assert_int_equal(store_campaign(x->store, &x->term, NULL), 0);
+    x->c = cluster_create();
+    assert_int_equal(store_load(x->store, take, x->c, &revision, NULL), 0);
+    configure(x->c);
     const struct store_keep keep = {.bytes = UINT64_MAX, .directory = x->dir};
     x->k = committer_create(&x->loop, x->c, x->store, x->term, revision, &keep, &events);
 }
@@ -262,6 +270,33 @@ static void test_answered_after_the_stream_and_never_at_once(void **state)
     assert_int_equal(committer_revision(x->k), 1);
 }
 
+/* A follower refuses commands. When it leads, its commands wait until the store has been asked. */
+static void test_a_follower_becomes_the_leader(void **state)
+{
+    struct world *x = *state;
+    const struct store_keep keep = {.bytes = UINT64_MAX, .directory = x->dir};
+    const struct committer_events events = {x, on_entry, on_changed, on_store, on_journal, on_deposed};
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    wait_for(x, 1);
+    struct cluster *behind = x->c;
+    struct committer *leader = x->k;
+    uint64_t revision;
+    x->c = cluster_create();
+    assert_int_equal(store_load(x->store, take, x->c, &revision, NULL), 0);
+    configure(x->c);
+    x->k = committer_create(&x->loop, x->c, x->store, 0, revision, &keep, &events);
+    ask(x, "b", COMMAND_DRAIN, "root", "lx002", "x");
+    assert_string_equal(wait_for(x, 1), "b: another controller leads\n");
+    committer_destroy(leader);
+    committer_lead(x->k, x->term);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "c: ok, changed nothing, claim 1.1\n");
+    committer_depose(x->k);
+    ask(x, "d", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "d: another controller leads\n");
+    cluster_destroy(behind);
+}
+
 static void test_what_waits_is_one_batch(void **state)
 {
     struct world *x = *state;
@@ -335,6 +370,34 @@ static void test_two_that_leave_service_are_two_batches(void **state)
     const char *log = wait_for(x, 3);
     assert_non_null(strstr(log, "d: ok"));
     assert_true(strstr(log, "d: ok") < strstr(log, "entry switch.set  ann\nstop: ok"));
+}
+
+/* The quota has room for each of the two, and not for both together. Another tenant's has nothing to do with
+ * it. */
+static void test_two_that_rest_on_a_quota_are_two_batches(void **state)
+{
+    struct world *x = *state;
+    double ms;
+    ask(x, "a", COMMAND_OWNER_CLAIM, "root", "lx[001-002]", "{\"to\":\"physics:1\"}");
+    ask(x, "b", COMMAND_OWNER_CLAIM, "root", "lx003", "{\"to\":\"bio\"}");
+    ask(x, "c", COMMAND_OWNER_CLAIM, "root", "lx004", "{\"to\":\"physics:2\"}");
+    assert_string_equal(wait_for(x, 3), "entry owner.claim lx[001-002] root\nentry owner.claim lx003 root\n"
+                                        "a: ok, changed lx[001-002]\nb: ok, changed lx003\n"
+                                        "c: tenant \"physics\" would own 3 nodes, and its quota is 2\n");
+    assert_int_equal(committer_count(x->k, &ms), 1);
+    /* What a release gives back counts when it is committed. */
+    ask(x, "d", COMMAND_OWNER_RELEASE, "root", "lx001", "{\"from\":\"physics:1\"}");
+    ask(x, "e", COMMAND_OWNER_CLAIM, "root", "lx001", "{\"to\":\"physics:2\"}");
+    wait_for(x, 2);
+    assert_int_equal(committer_count(x->k, &ms), 3);
+    assert_int_equal(cluster_tenant_use(x->c, "physics").nodes, 2);
+    /* A configuration that is agreed with another quota is a commit before or after. */
+    ask(x, "f", COMMAND_REVISE, "fettled", "",
+        "{\"act\":true,\"out\":0,\"out_class\":100,\"out_group\":100,\"out_partition\":100,\"surge\":0,"
+        "\"surge_s\":600,\"remedies_a_week\":5}");
+    ask(x, "g", COMMAND_OWNER_CLAIM, "root", "lx005", "{\"to\":\"bio\"}");
+    wait_for(x, 2);
+    assert_int_equal(committer_count(x->k, &ms), 5);
 }
 
 /* Nothing is committed for the first two, so only the committer itself can wake the third. */
@@ -855,10 +918,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_nodes_of_a_commit_are_told_in_turns),
         TEST(test_answered_after_the_stream_and_never_at_once),
+        TEST(test_a_follower_becomes_the_leader),
         TEST(test_what_waits_is_one_batch),
         TEST(test_the_same_node_waits_for_the_next_batch),
         TEST(test_the_same_record_waits_for_the_next_batch),
         TEST(test_two_that_leave_service_are_two_batches),
+        TEST(test_two_that_rest_on_a_quota_are_two_batches),
         TEST(test_commands_without_effect_leave_nobody_waiting),
         TEST(test_a_refusal_has_a_sentence),
         TEST(test_a_long_command_goes_in_parts),

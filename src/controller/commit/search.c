@@ -33,7 +33,12 @@ struct search {
     uint64_t before;
     struct journal_found found;
     size_t cap, bytes;
-    size_t slice;   /* entries from this index on are of this slice, and their nodes were not compared yet */
+    size_t slice; /* entries from this index on are of this slice, and their nodes were not compared yet */
+    struct {
+        uint64_t revision;
+        uint64_t entries; /* of it, so far: they come from the last to the first */
+        size_t from;      /* the index of the first that was found */
+    } part;
     bool any, over; /* this slice had entries; entries before it cannot match */
     struct err why;
     journal_found_fn *fn;
@@ -127,12 +132,31 @@ static bool search_matches(const struct journal_ask *a, const struct store_entry
            (!a->about || (e->about && text_has_word(e->about, ' ', a->about)));
 }
 
+/* A slice has whole revisions, so at the end of one its entries are counted. */
+static void part_end(struct search *s)
+{
+    for (size_t i = s->part.from; i < s->found.n; i++)
+        s->found.entries[i].n = s->part.entries - 1 - s->found.entries[i].n;
+    s->part.from = s->found.n;
+    s->part.entries = 0;
+}
+
+/* How many entries of its revision come behind this one. */
+static uint64_t part_count(struct search *s, uint64_t revision)
+{
+    if (revision != s->part.revision)
+        part_end(s);
+    s->part.revision = revision;
+    return s->part.entries++;
+}
+
 static int take_entry(void *arg, uint64_t revision, const struct store_entry *e, struct err *err)
 {
     struct search *s = arg;
     const struct journal_ask *a = &s->ask;
     s->any = true;
     s->before = revision;
+    uint64_t behind = part_count(s, revision);
     if (revision <= a->after || e->at.ns < a->since.ns - slack_ns) {
         s->over = true;
         return 0;
@@ -145,6 +169,7 @@ static int take_entry(void *arg, uint64_t revision, const struct store_entry *e,
     }
     s->found.entries[s->found.n++] = (struct journal_entry){e->at,
                                                             revision,
+                                                            behind,
                                                             mem_dup(e->actor),
                                                             mem_dup(e->what),
                                                             mem_dup(e->nodes),
@@ -209,7 +234,9 @@ static void search_slices(struct searches *all, struct search *s)
         s->any = false;
         if (committer_journal_back(all->committer, s->before, SLICE_ENTRIES, take_entry, s, &s->why) < 0)
             return;
+        part_end(s);
         search_sift(s);
+        s->part.from = s->found.n;
     } while (s->any && !s->over && s->found.n < s->ask.most && s->bytes < BYTES_MAX &&
              mono_now().ns < end.ns);
     s->found.before = s->any && !s->over ? s->before : 0;

@@ -28,6 +28,7 @@ struct journal_ask {
 struct journal_entry {
     struct wall at;
     uint64_t revision;
+    uint64_t n; /* its place among the entries of the revision, from 0 */
     char *actor, *what, *nodes, *text, *about, *fields;
 };
 

@@ -15,11 +15,13 @@ void config_fini(struct config *c)
         free(c->classes[i].keys);
     }
     free(c->classes);
+    config_fini_tenants(c);
     text_fini(&c->warnings);
     config_text_fini(&c->agreed);
     hostlist_fini(&c->collectors);
     config_fini_health(c);
     config_fini_broker(c);
+    config_fini_roles(c);
     roster_fini(&c->roster);
     *c = (struct config){0};
 }
@@ -155,6 +157,8 @@ static int set_policies(struct config *c, struct err *e)
     if (rc == 0)
         rc = set_ochami(c, e);
     if (rc == 0)
+        rc = config_check_oidc(c, e);
+    if (rc == 0)
         rc = config_set_broker(c, e);
     if (rc == 0) {
         config_set_health(c);
@@ -204,7 +208,11 @@ int config_read_agreed(const char *path, const struct config_text *from, struct 
     if (rc == 0)
         rc = config_read_classes(c, e);
     if (rc == 0)
+        rc = config_read_tenants(c, e);
+    if (rc == 0)
         rc = config_read_health(c, e);
+    if (rc == 0)
+        rc = config_read_roles(c, e);
     if (rc == 0)
         rc = check_names(c, e);
     if (rc == 0)
@@ -213,6 +221,8 @@ int config_read_agreed(const char *path, const struct config_text *from, struct 
         config_doubt(c);
     c->from = NULL;
     c->roster.partition_max = (unsigned)c->number[SETTING_MAX_PARTITION];
+    c->roster.wipes = c->remedies && remedies_find(c->remedies, WIPE_REMEDY);
+    c->roster.sensitive_pool = (uint32_t)c->number[SETTING_SENSITIVE_POOL];
     if (rc < 0) {
         config_fini(c);
         if (rc !=
@@ -226,5 +236,7 @@ void config_compare(const struct config *was, const struct config *is, struct te
 {
     config_compare_parameters(was, is, changes);
     config_compare_classes(was, is, changes);
+    config_compare_tenants(was, is, changes);
     config_compare_health(was, is, changes);
+    config_compare_roles(was, is, changes);
 }

@@ -2,6 +2,7 @@
 #ifndef FETTLE_CONTROLLER_CONFIG_CONFIG_H
 #define FETTLE_CONTROLLER_CONFIG_CONFIG_H
 
+#include "access/access.h"
 #include "base/clock.h"
 #include "base/hostlist.h"
 #include "beat/waits.h"
@@ -26,6 +27,9 @@ enum setting {
     SETTINGS
 };
 
+/* What Store begins with. */
+#define STORE_SCHEME "etcd:"
+
 enum { HEALTH_FILES = 4 }; /* CheckConf, MeaningConf, RemedyConf, BmcConf */
 
 struct config {
@@ -47,6 +51,8 @@ struct config {
         uint16_t port;
         struct hostlist topics; /* the topics of incoming events */
     } mqtt;
+    struct grants grants;          /* the records of RoleConf */
+    struct text grants_text;       /* likewise, for config_compare */
     struct checks *checks;         /* never NULL; empty when health is off */
     struct remedies *remedies;     /* likewise */
     struct meanings *meanings;     /* the tables, changed by MeaningConf */
@@ -58,6 +64,8 @@ struct config {
         char *name, *keys;
         int line;
     } * classes;
+    size_t n_tenants; /* likewise, of TenantConf */
+    struct tenant *tenants;
     struct config_text agreed; /* the parts that decide; empty once they were passed to config_text_fini */
     const struct config_text *from; /* set while it is read from texts; NULL: from the files */
     struct text

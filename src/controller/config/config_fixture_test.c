@@ -17,8 +17,8 @@ int config_setup(void **state)
 
 int config_teardown(void **state)
 {
-    static const char *const files[] = {"fettle.conf", "nodes",    "partitions", "classes",
-                                        "checks",      "meanings", "remedies",   "bmc"};
+    static const char *const files[] = {"fettle.conf", "nodes",    "partitions", "classes", "checks",
+                                        "meanings",    "remedies", "bmc",        "tenants", "roles.conf"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char path[128];
         snprintf(path, sizeof path, "%s/%s", config_dir, files[i]);

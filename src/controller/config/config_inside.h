@@ -7,9 +7,9 @@
 
 /*
  * Shared by config.c, which reads everything in order, and by the readers of one file each: fettle_conf.c,
- * node_conf.c, partition_conf.c, class_conf.c, health_conf.c; by broker_conf.c; and by doubt_conf.c. Each
- * reader takes its file into *c, or sets the error's sentence. The readers use fettle_conf.c and
- * config_text.c, and never one another.
+ * node_conf.c, partition_conf.c, class_conf.c, tenant_conf.c, health_conf.c, role_conf.c; by broker_conf.c;
+ * and by doubt_conf.c. Each reader takes its file into *c, or sets the error's sentence. The readers use
+ * fettle_conf.c and config_text.c, and never one another.
  */
 
 /* fettle.conf, at c->path: the text and the number of each parameter, given or default. */
@@ -45,6 +45,11 @@ int config_read_nodes(struct config *c, struct err *e);
 int config_fill_partitions(struct config *c, const struct conf *file, struct err *e);
 /* Without a file every node is in the class default. */
 int config_read_classes(struct config *c, struct err *e);
+/* Without a file there is no tenant. */
+int config_read_tenants(struct config *c, struct err *e);
+void config_fini_tenants(struct config *c);
+/* Adds one sentence on a line for each tenant that differs. */
+void config_compare_tenants(const struct config *was, const struct config *is, struct text *changes);
 /* Checks, meanings and remedies. Call it after the classes, which they name. */
 int config_read_health(struct config *c, struct err *e);
 void config_fini_health(struct config *c);
@@ -53,6 +58,13 @@ void config_compare_health(const struct config *was, const struct config *is, st
 /* Sets the policy from the parameters of health and of Slurm. */
 void config_set_health(struct config *c);
 void config_set_slurm(struct config *c);
+/* RoleConf; without it only what caller.h says has a role. */
+int config_read_roles(struct config *c, struct err *e);
+void config_fini_roles(struct config *c);
+/* Adds one sentence on a line when the records differ. */
+void config_compare_roles(const struct config *was, const struct config *is, struct text *changes);
+/* Checks the parameters of the tokens' issuer. */
+int config_check_oidc(const struct config *c, struct err *e);
 /* Sets the values from the parameters of MQTT. */
 int config_set_broker(struct config *c, struct err *e);
 void config_fini_broker(struct config *c);

@@ -182,6 +182,17 @@ static void test_nodes_and_files_that_are_not_there(void **state)
     doubts_of("CollectorNodes = lx01\nSlurmScontrol =\nReplaceProgram = /bin/sh\n", nodes, "");
 }
 
+/* Once for each class that has nodes; for all when the nodes are still to come. */
+static void test_acting_without_examinations_is_doubted(void **state)
+{
+    static const char act[] = "Health = act\n";
+    static const char doubt[] = "fettle.conf:3: Health is act, and class \"default\" has no check with "
+                                "When=extensive: its nodes return "
+                                "from a repair without an examination\n";
+    doubts_of(act, "# they come by themselves\n", doubt);
+    doubts_of(act, "Name=lx[01-04]\n", doubt);
+}
+
 static void test_what_changed(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
@@ -213,6 +224,7 @@ static void test_what_changed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_acting_without_examinations_is_doubted),
         TEST(test_the_document_s_samples),
         TEST(test_defaults),
         TEST(test_how_long_a_fingerprint_counts),

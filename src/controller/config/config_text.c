@@ -15,7 +15,8 @@ static const struct {
                          [CONFIG_CLASSES] = {"classes", SETTING_CLASS_CONF},
                          [CONFIG_CHECKS] = {"checks", SETTING_CHECK_CONF},
                          [CONFIG_MEANINGS] = {"meanings", SETTING_MEANING_CONF},
-                         [CONFIG_REMEDIES] = {"remedies", SETTING_REMEDY_CONF}};
+                         [CONFIG_REMEDIES] = {"remedies", SETTING_REMEDY_CONF},
+                         [CONFIG_TENANTS] = {"tenants", SETTING_TENANT_CONF}};
 
 const char *config_part_name(enum config_part p)
 {

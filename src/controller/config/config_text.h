@@ -24,6 +24,7 @@ enum config_part {
     CONFIG_CHECKS,
     CONFIG_MEANINGS,
     CONFIG_REMEDIES,
+    CONFIG_TENANTS,
     CONFIG_PARTS
 };
 

@@ -24,6 +24,7 @@ static const char *const files[][2] = {
      "Class=gpu Nodes=lx[01-04] Kernel=http://boot/vmlinuz Reboot=yes\nClass=fat Partition=3 Nodes=lx05\n"},
     {"checks", "Check=a Probe=zombies Nodes=lx[01-02]\n#\nCheck=b Probe=load Classes=gpu\n"},
     {"meanings", "Xid=94 Act=job Because=\"caf\xe9 \xc3\xa4\"\n"}, /* with a byte of Latin-1 */
+    {"tenants", "Tenant=physics Nodes=64 Allocations=10\nTenant=bio\n"},
     {"remedies", "Remedy=r Run=\"script:/bin/true\" Helps=a Confidence=50% Because=x Takes=1m\n"},
 };
 
@@ -52,8 +53,8 @@ static void file_remove(const char *name)
 
 static void conf_write(const char *parameters, bool whole)
 {
-    static const char *const names[] = {"NodeSpecConf", "PartitionConf", "ClassConf",
-                                        "CheckConf",    "MeaningConf",   "RemedyConf"};
+    static const char *const names[] = {"NodeSpecConf", "PartitionConf", "ClassConf", "CheckConf",
+                                        "MeaningConf",  "TenantConf",    "RemedyConf"};
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "%s", parameters);
     for (size_t i = 0; i < (whole ? sizeof names / sizeof names[0] : 1); i++)

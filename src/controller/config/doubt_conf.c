@@ -201,8 +201,8 @@ static void doubt_files(struct config *c)
 {
     static const enum setting programs[] = {SETTING_REPLACE_PROGRAM, SETTING_SLURM_SCONTROL};
     static const enum setting files[] = {
-        SETTING_SLURM_CONF, SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_CA,        SETTING_MQTT_CERTIFICATE,
-        SETTING_MQTT_KEY,   SETTING_OPENCHAMI_CA,       SETTING_OPENCHAMI_TOKEN};
+        SETTING_SLURM_CONF, SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_CA,         SETTING_MQTT_CERTIFICATE,
+        SETTING_MQTT_KEY,   SETTING_OPENCHAMI_CA,       SETTING_OPENCHAMI_TOKEN, SETTING_OIDC_CA};
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
         doubt_file(c, programs[i], true);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
@@ -308,6 +308,8 @@ static bool is_fault(const struct config *c, const char *pattern)
 static void doubt_helps(struct config *c, const struct place *p, const struct remedy *r)
 {
     CLEANUP_TEXT struct text strange = {0};
+    if (strcmp(r->name, WIPE_REMEDY) == 0) /* it is for no fault */
+        return;
     for (size_t i = 0; i < r->helps.n; i++)
         if (!is_fault(c, r->helps.names[i]))
             text_printf(&strange, "%s%s", strange.len ? "," : "", r->helps.names[i]);

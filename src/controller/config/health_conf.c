@@ -257,6 +257,7 @@ void config_set_health(struct config *c)
                                 .drain_deadline = span_of(c, SETTING_DRAIN_DEADLINE),
                                 .examine_deadline = span_of(c, SETTING_EXAMINE_DEADLINE),
                                 .provision_deadline = span_of(c, SETTING_PROVISION_DEADLINE),
+                                .wipe_deadline = span_of(c, SETTING_WIPE_TIMEOUT),
                                 .inconclusive = (unsigned)n[SETTING_INCONCLUSIVE_TRIES],
                                 .limits.remedies_a_week = (unsigned)n[SETTING_REMEDIES_A_WEEK],
                                 .fresh = span_of(c, SETTING_EVIDENCE_AGE),

@@ -64,6 +64,12 @@ void counterpart_succeeded(struct counterparts *c, enum counterpart which)
     alarm_end(c, which, which == COUNTERPART_STORE ? "takes changes again" : "answers again");
 }
 
+void counterpart_remembered(struct counterparts *c, enum counterpart which, struct wall at)
+{
+    if (c->list[which].state == COUNTERPART_UNKNOWN && at.ns)
+        c->list[which].succeeded = at;
+}
+
 void counterpart_failed(struct counterparts *c, enum counterpart which, const char *nodes,
                         const struct err *why)
 {

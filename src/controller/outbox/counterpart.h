@@ -36,6 +36,8 @@ void counterparts_init(struct counterparts *c, struct watch *w);
 void counterpart_configure(struct counterparts *c, enum counterpart which, bool used);
 /* It did what it was asked. One that is not configured is left alone. */
 void counterpart_succeeded(struct counterparts *c, enum counterpart which);
+/* It did so at this time, before this controller began. */
+void counterpart_remembered(struct counterparts *c, enum counterpart which, struct wall at);
 /* It did not, and why. nodes: that it is about, a folded list; may be "". */
 void counterpart_failed(struct counterparts *c, enum counterpart which, const char *nodes,
                         const struct err *why);

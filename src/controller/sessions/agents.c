@@ -19,7 +19,8 @@
 
 enum { HELLO_WITHIN_S = 10 };
 enum {
-    CLOCK_OFF_S = 60,     /* of two clocks that are not both right */
+    CLOCK_OFF_S = 60, /* of two clocks that are not both right */
+    COPY_QUIET_S = 600,
     CLOCK_QUIET_S = 120,  /* agents that are refused dial again within a minute */
     CLOCK_NOTES_MAX = 20, /* a minute */
 };
@@ -114,6 +115,36 @@ static void note_clock(struct agents *a, const struct member *m, const json_t *b
     agents_note(a, "node.clock", m->name, words.s);
 }
 
+/* One of a later term is the controller of a backup that was restored, or the original of the one on which
+ * this one runs. A node may lie, so that nothing but an alarm follows; the node itself follows the later one.
+ */
+static void note_heard(struct agents *a, const struct member *m, const json_t *body)
+{
+    const json_t *heard = json_object_get(body, "heard");
+    CLEANUP_TEXT struct text words = {0};
+    uint64_t term = 0;
+    if (!json_is_object(heard) || strcmp(json_text(heard, "origin"), cluster_origin(a->with.cluster)) != 0 ||
+        json_take_u64(heard, "term", INT64_MAX, &term, NULL) < 0 || term <= a->with.term)
+        return;
+    a->copy.heard = mono_now();
+    a->copy.any = true;
+    text_printf(&words,
+                "node %s has heard a controller of this state with term %" PRIu64
+                ", and this one has term %" PRIu64
+                ": one of the two runs on a restored backup; stop one of them",
+                m->name, term, a->with.term);
+    watch_alarm_raise(a->with.watch, ALARM_COPY, "", "", words.s, wall_now());
+}
+
+static void heard_turn(struct agents *a, struct mono now)
+{
+    if (!a->copy.any || mono_sub(now, a->copy.heard).ns < span_s(COPY_QUIET_S).ns)
+        return;
+    a->copy.any = false;
+    watch_alarm_end(a->with.watch, ALARM_COPY, "",
+                    "for ten minutes no node has said that it heard a later controller");
+}
+
 static void clock_refuses(struct agents *a, const char *address, const struct err *why)
 {
     CLEANUP_TEXT struct text words = {0};
@@ -143,6 +174,7 @@ void session_hello(struct session *s, struct member *m, const json_t *body)
     json_take_bool(body, "once", &s->once, NULL);
     s->member = m;
     note_clock(a, m, body);
+    note_heard(a, m, body);
     bool former = json_object_get(body, "collector") && !share_is_collector(a->share, m);
     json_take_string(body, "instance", &named, NULL);
     beat_parse_instance(named, &instance);
@@ -369,6 +401,7 @@ static void on_second(uv_timer_t *t)
     checklist_second(a, now);
     standings_second(a, now);
     clock_turn(a, now);
+    heard_turn(a, now);
     join_turn(a, now);
     crowds_turn(a, now);
     if (a->ended) { /* each half second: all collectors may join in one */

@@ -115,6 +115,10 @@ struct agents {
         struct mono refused; /* since when a peer has a certificate that is not valid yet; ns 0: none has */
         struct rare notes;   /* for clocks that are wrong */
     } clock;
+    struct {
+        bool any;          /* a node has heard a later controller of this state, */
+        struct mono heard; /* the last one that said so then */
+    } copy;
     struct rare join_notes; /* for machines that may not join */
     struct asker *askers;   /* nodes that wait for an answer; standings.c */
     struct {

@@ -118,6 +118,30 @@ static void welcome_says_what_holds(void **state)
     assert_int_equal(json_array_size(json_object_get(survey, "also")), 0);
 }
 
+static void hello_of_one_that_heard(const char *node, const char *origin, uint64_t term)
+{
+    struct client *c = client_new(node);
+    client_send(c, FRAME_HELLO,
+                "{\"protocol\":1,\"name\":\"%s\",\"version\":\"1\",\"boot\":\"" BOOT
+                "\",\"instance\":\"" INSTANCE
+                "\",\"inventory\":\"\",\"heard\":{\"origin\":\"%s\",\"term\":%llu}}",
+                node, origin, (unsigned long long)term);
+    run_until(c->count[FRAME_WELCOME]);
+}
+
+/* A controller of the same state and a later term runs, or ran: there are two. */
+static void a_later_controller_of_the_same_state_is_told(void **state)
+{
+    static const char ours[] = "00112233445566ff";
+    assert_int_equal(cluster_put(w.cluster, "origin/00112233445566ff", "{\"at\":\"1\"}", NULL), 0);
+    hello_of_one_that_heard("lx1", ours, w.term);
+    hello_of_one_that_heard("lx2", "ffffffffffffffff", w.term + 9);
+    assert_false(world_logged("alarm.copy"));
+    hello_of_one_that_heard("lx3", ours, w.term + 9);
+    assert_true(world_logged("alarm.copy"));
+    assert_true(world_logged("node lx3 has heard a controller of this state"));
+}
+
 static void one_that_is_in_no_file_is_heard_too(void **state)
 {
     struct client *c = client_hello("stranger", INSTANCE);
@@ -633,6 +657,7 @@ int main(void)
         TEST(frames_that_do_not_fit_are_counted),
         TEST(a_hello_that_lacks_something_is_refused),
         TEST(welcome_says_what_holds),
+        TEST(a_later_controller_of_the_same_state_is_told),
         TEST(one_that_is_in_no_file_is_heard_too),
         TEST(who_says_nothing_is_closed),
         TEST(garbage_ends_its_own_session_and_nothing_else),

@@ -128,6 +128,27 @@ int brake_operate(struct watch *w, struct mono now, const struct member *m, cons
                                                                        : check_evidence(w, now, m, remedy, e);
 }
 
+/* No evidence is needed but that a person released the node. What runs on it, and whoever else holds it, is
+ * waited for. */
+int brake_wipe(const struct watch *w, const struct member *m, const struct remedy *remedy, struct err *e)
+{
+    int rc = brake_stopped(w, e);
+    if (rc == 0)
+        rc = held_check(w, m, e);
+    if (rc == 0 && !member_unwiped(m))
+        rc = err_set(e, -EBUSY, "nobody released it");
+    if (rc == 0 && remedy->dry)
+        rc = err_set(e, -EBUSY, "the remedy is a dry run");
+    if (rc == 0 && !watch_live(w, m))
+        rc = err_set(e, -EAGAIN, "it is not heard");
+    if (rc == 0 && repair_work(w, m) != WORK_IDLE) {
+        CLEANUP_TEXT struct text work = {0};
+        work_say(w, m, &work);
+        rc = err_set(e, -EAGAIN, "%s", work.s);
+    }
+    return rc < 0 ? rc : machine_check(w, m, e);
+}
+
 /* The conditions for a remedy on a node in service: it is degraded, and no person has decided about it. */
 static int check_tend(const struct member *m, const struct remedy *remedy, struct err *e)
 {
@@ -176,6 +197,8 @@ static int may_operate(struct watch *w, struct mono now, const struct member *m,
         return err_set(e, -EBUSY, "there is no remedy \"%s\" any more", o->of);
     if (strcmp(remedy->run, o->run) != 0)
         return err_set(e, -EBUSY, "remedy \"%s\" is another one by now", o->of);
+    if (r->step == STEP_WIPE)
+        return brake_wipe(w, m, remedy, e);
     if (remedy->approval && r->approval != APPROVAL_GIVEN)
         return err_set(e, -EBUSY, "remedy \"%s\" needs a person's approval by now", o->of);
     if (remedies_of_week(w, m) > w->policy.health.limits.remedies_a_week)

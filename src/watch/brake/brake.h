@@ -20,6 +20,8 @@ int brake_operate(struct watch *w, struct mono now, const struct member *m, cons
  * about it. */
 int brake_tend(struct watch *w, struct mono now, const struct member *m, const struct remedy *remedy,
                struct err *e);
+/* Whether m, which a person released, may be wiped now: 0, or -EAGAIN, or -EBUSY. */
+int brake_wipe(const struct watch *w, const struct member *m, const struct remedy *remedy, struct err *e);
 /* Whether the scheduler may be told now to end the work on m, which is lost. The class decides about that. */
 int brake_end_work(const struct watch *w, struct mono now, const struct member *m, struct err *e);
 

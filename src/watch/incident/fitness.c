@@ -123,6 +123,7 @@ void row_make(struct watch *w, const struct member *m)
     r->pass = (uint8_t)(why != WHYS            ? pass_held(m, &a, why)
                         : work == WORK_BUSY    ? PASS_BUSY
                         : work == WORK_UNKNOWN ? PASS_WORK_UNKNOWN
+                        : m->owner             ? PASS_OWNED
                                                : PASS_NONE);
 }
 

@@ -106,8 +106,8 @@ static void test_what_the_log_says_afterwards_counts(void **state)
     says(d, 50, XID, SPACE_OK);
     world_run(d->x, 5);
     world_said(d->x, "health.findings lx01; open fatal of gpu 0: kernel fatal xid.79\n"
-                     "repair.step lx01: provision -> isolate (kernel fails)\n"
-                     "repair.step lx01: isolate -> queue (it is the hardware: xid.79 gpu 0)\n");
+                     "repair.step lx01: provision -> isolate (fatal: kernel fails)\n"
+                     "repair.step lx01: isolate -> queue (drained: it is the hardware: xid.79 gpu 0)\n");
     assert_int_equal(count_open(d), 1);
     assert_int_equal(member_repair(world_node(d->x, 1))->step, STEP_QUEUE);
     clinic_destroy(d);
@@ -129,8 +129,8 @@ static void test_a_check_of_the_machine_is_judged_anew_after_the_answer(void **s
     says(d, 43, KERNEL_OK, FULL);
     world_run(d->x, 2);
     world_said(d->x, "health.findings lx01; open fatal: space fatal\n"
-                     "repair.step lx01: provision -> isolate (space fails)\n"
-                     "repair.step lx01: isolate -> queue (no remedy helps space)\n");
+                     "repair.step lx01: provision -> isolate (fatal: space fails)\n"
+                     "repair.step lx01: isolate -> queue (drained: no remedy helps space)\n");
     assert_int_equal(member_repair(world_node(d->x, 1))->step, STEP_QUEUE);
     clinic_destroy(d);
 }

@@ -318,6 +318,13 @@ static void add_closes(struct proposal *p)
     }
 }
 
+static enum step_event isolation_event(const struct proposal *p)
+{
+    if (p->worst == RESULT_LOST)
+        return STEP_EVENT_LOST;
+    return service_of(p->worst, true)->drained == DRAINED_LASTING ? STEP_EVENT_DEGRADED : STEP_EVENT_FATAL;
+}
+
 static void add_isolation(struct proposal *p)
 {
     if (!p->isolates || !brake_isolate(p->w, p->now, p->m, p->since))
@@ -333,6 +340,7 @@ static void add_isolation(struct proposal *p)
     p->says.isolate =
         (struct isolation){.why = p->why.s,
                            .problem = "node_problem",
+                           .event = isolation_event(p),
                            .deadline_s = (uint64_t)(p->w->policy.health.drain_deadline.ns / span_s(1).ns)};
     if (health_state_of(p->w, p->m)->counted)
         p->says.isolate.surge = p->w->policy.health.limits.surge;

@@ -20,28 +20,31 @@
 #include "watch/view/observed.h"
 #include "watch/view/view.h"
 
-/* Why a node that waits for a person may go on without one when it is well; NULL: it may not. A node that is
- * lost again and again stays. */
-static const char *needs_nobody(const struct turn *t)
+/* By which event a node that waits for a person may go on without one when it is well; STEP_EVENT_NONE: it
+ * may not. A node that is lost again and again stays. */
+static enum step_event needs_nobody(const struct turn *t)
 {
     if (t->r->shared)
-        return "it waited for a cause that it shared with others, which is over";
+        return STEP_EVENT_SHARED_OVER;
     if (member_was_lost(t->m) && !recur_often(t->m, t->r->began, t->w->wall))
-        return "it was lost, and is heard again";
-    return NULL;
+        return STEP_EVENT_HEARD;
+    return STEP_EVENT_NONE;
 }
 
 static bool leave_queue(const struct turn *t)
 {
     bool refused = t->r->approval == APPROVAL_REFUSED;
-    const char *why = needs_nobody(t);
+    enum step_event event = needs_nobody(t);
     if (forget_waits(t->w, t->m))
         return forget_propose(t->w, t->now, t->m);
-    if (!why || refused || t->r->manual || t->r->taken_by || held_check(t->w, t->m, NULL) < 0 ||
-        member_maintenance(t->m) || incidents_open(t->m) || !watch_live(t->w, t->m) ||
-        brake_stopped(t->w, NULL) < 0)
+    if (event == STEP_EVENT_NONE || refused || t->r->manual || t->r->taken_by ||
+        held_check(t->w, t->m, NULL) < 0 || member_maintenance(t->m) || incidents_open(t->m) ||
+        !watch_live(t->w, t->m) || brake_stopped(t->w, NULL) < 0)
         return false;
-    return turn_to_step(t, (struct move){0}, STEP_PROVISION, why);
+    return turn_to_step(t, event, (struct move){0}, STEP_PROVISION,
+                        event == STEP_EVENT_SHARED_OVER
+                            ? "it waited for a cause that it shared with others, which is over"
+                            : "it was lost, and is heard again");
 }
 
 /* Notes that the step is new, and how long it may last. When a step waited because somebody held the node,
@@ -91,18 +94,19 @@ static bool yield_to_person(const struct turn *t)
         health_propose(t->w, t->now, t->m,
                        &(struct command){.kind = COMMAND_TRANSITION,
                                          .reason = why,
-                                         .transition = {.what = BY_HAND_REPAIRED}});
+                                         .transition = {.what = BY_HAND_REPAIRED, .yields = true}});
         return true;
     }
     v.attempt = why;
     v.verdict = '0';
-    return turn_to_step(t, v, STEP_PROVISION, why);
+    return turn_to_step(t, STEP_EVENT_YIELDED, v, STEP_PROVISION, why);
 }
 
 /* The node came up, and is held from now on until its checks have passed. */
 static bool begin_provision(const struct turn *t)
 {
-    return turn_to_step(t, (struct move){.problem = "provision", .restarted = t->m->admitted}, STEP_PROVISION,
+    return turn_to_step(t, STEP_EVENT_BOOTED,
+                        (struct move){.problem = "provision", .restarted = t->m->admitted}, STEP_PROVISION,
                         t->m->admitted ? "it came up on another boot" : "it comes for the first time");
 }
 
@@ -116,7 +120,8 @@ static bool begin_maintenance(const struct turn *t)
     if (!x || !watch_live(t->w, t->m) || (o && o->at.ns > x->at.ns) || !brake_maintain(t->w, t->m))
         return false;
     maintenance_say(t, &why);
-    return turn_to_step(t, (struct move){.problem = "maintenance"}, STEP_ISOLATE, why.s);
+    return turn_to_step(t, STEP_EVENT_MAINTENANCE, (struct move){.problem = "maintenance"}, STEP_ISOLATE,
+                        why.s);
 }
 
 /* An incident stays open for a while after its checks are ok again. No remedy is applied in that time. */
@@ -140,14 +145,14 @@ static bool begin_tend(const struct turn *t)
     if (!v.remedy || brake_tend(t->w, t->now, t->m, v.remedy, NULL) < 0)
         return false;
     v.cost = choice_cost(c);
-    return turn_to_step(t, v, STEP_TEND, *c->why ? c->why : "chosen");
+    return turn_to_step(t, STEP_EVENT_DEGRADED, v, STEP_TEND, *c->why ? c->why : "chosen");
 }
 
 static bool boots_again(const struct turn *t)
 {
     CLEANUP_TEXT struct text why = {0};
     text_printf(&why, "it boots again and again: %s", boot_finding(t->w, t->m)->text);
-    return turn_to_step(t, (struct move){0}, STEP_ISOLATE, why.s);
+    return turn_to_step(t, STEP_EVENT_RESTLESS, (struct move){0}, STEP_ISOLATE, why.s);
 }
 
 bool repair_look(struct watch *w, struct mono now, const struct member *m)
@@ -158,14 +163,16 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
         return begin_provision(&t);
     t.r = member_treated(m);
     if (!t.r)
-        return begin_maintenance(&t) || begin_tend(&t);
+        return wipe_begin(&t) || begin_maintenance(&t) || begin_tend(&t);
+    t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
+    if (t.r->step == STEP_WIPE) /* a person's word, also where Fettle only observes */
+        return step_wipe(&t);
     if (!w->policy.health.limits.act)
         return false;
-    t.late = t.v->stage_limited && now.ns >= t.v->stage_due.ns;
     if (tend_follow(&t))
         return true;
     if (lost_stands(w, m) && !turn_given_up(&t) && (t.r->step == STEP_EXAMINE || t.r->step == STEP_PROVISION))
-        return turn_to_step(&t, (struct move){0}, STEP_ISOLATE, "it is lost");
+        return turn_to_step(&t, STEP_EVENT_LOST, (struct move){0}, STEP_ISOLATE, "it is lost");
     if (boot_stands(w, m) && !turn_given_up(&t) && t.r->step == STEP_PROVISION)
         return boots_again(&t);
     if (yield_to_person(&t))
@@ -179,6 +186,7 @@ bool repair_look(struct watch *w, struct mono now, const struct member *m)
     case STEP_PROVISION: return step_provision(&t);
     case STEP_QUEUE: return leave_queue(&t);
     case STEP_NONE:
+    case STEP_WIPE:
     case STEP_QUARANTINE:
     case STEP_RETIRED:
     case STEPS: return false;

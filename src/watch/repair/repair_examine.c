@@ -19,8 +19,8 @@ enum { CHECK_MARGIN_S = 30, REFUSED_REST_S = 2 };
 static bool repair_examine_inconclusive(const struct turn *t, const char *why)
 {
     struct move v = {.examined = EXAMINED_INCONCLUSIVE, .inconclusive = t->r->inconclusive + 1};
-    return turn_to_step(t, v, v.inconclusive >= t->w->policy.health.inconclusive ? STEP_QUEUE : STEP_EXAMINE,
-                        why);
+    return turn_to_step(t, STEP_EVENT_INCONCLUSIVE, v,
+                        v.inconclusive >= t->w->policy.health.inconclusive ? STEP_QUEUE : STEP_EXAMINE, why);
 }
 
 /* A check that could not begin says nothing about the node, and does not count as a try. It is asked for
@@ -187,7 +187,8 @@ static bool is_refused(const struct turn *t)
 static bool refuse_examination(const struct turn *t)
 {
     struct move v = {.examined = EXAMINED_INCONCLUSIVE, .inconclusive = t->r->inconclusive};
-    return turn_to_step(t, v, STEP_QUEUE, "somebody deleted its reservation in Slurm: it is not examined");
+    return turn_to_step(t, STEP_EVENT_UNRESERVED, v, STEP_QUEUE,
+                        "somebody deleted its reservation in Slurm: it is not examined");
 }
 
 bool step_examine(const struct turn *t)
@@ -196,17 +197,17 @@ bool step_examine(const struct turn *t)
     struct move v = {0};
     if (window_of(t->w, t->m)) {
         text_printf(&why, "interrupted by maintenance: Slurm's %s", window_of(t->w, t->m));
-        return turn_to_step(t, v, STEP_ISOLATE, why.s);
+        return turn_to_step(t, STEP_EVENT_WINDOW, v, STEP_ISOLATE, why.s);
     }
     if (member_maintenance(t->m))
-        return turn_by_maintenance(t, v); /* whatever the check under way reports */
+        return turn_by_maintenance(t, STEP_EVENT_MAINTENANCE, v); /* whatever the check under way reports */
     if (is_refused(t))
         return refuse_examination(t);
     if (held_elsewhere(t->w, t->m)) {
         struct err e = {0};
         held_check(t->w, t->m, &e);
         text_printf(&why, "interrupted: %s", e.msg);
-        return turn_to_step(t, v, STEP_ISOLATE, why.s);
+        return turn_to_step(t, STEP_EVENT_HELD, v, STEP_ISOLATE, why.s);
     }
     if (!take_check(t))
         return t->v->asked || (t->late && not_in_time(t));
@@ -221,7 +222,7 @@ bool step_examine(const struct turn *t)
     if (x.fails) {
         v.examined = EXAMINED_FAIL;
         v.problem = "hardware_problem";
-        return turn_by_choice(t, v);
+        return turn_by_choice(t, STEP_EVENT_FAILED, v);
     }
     if (x.unknown || (x.not_here && !x.passes)) { /* a check that did not run is no pass */
         say_unanswered(t, x.unknown ? x.what : x.not_here, &why);
@@ -231,9 +232,9 @@ bool step_examine(const struct turn *t)
     if (incidents_open(t->m) && (!seen_since(t) || shared_holds(t->w, t->m)))
         return t->late && not_in_time(t);
     if (incidents_open(t->m))
-        return turn_by_choice(t, v);
+        return turn_by_choice(t, STEP_EVENT_STILL_ILL, v);
     text_add(&why, "it passed, and nothing is open");
     if (x.not_here)
         text_printf(&why, "; %s did not run, as it is not for this node", x.not_here->name);
-    return turn_on_the_way(t, v, why.s);
+    return turn_on_the_way(t, STEP_EVENT_PASSED, v, why.s);
 }

@@ -23,10 +23,10 @@ static bool gone_by_itself(const struct turn *t)
     CLEANUP_TEXT struct text why = {0};
     const struct incident *often = recur_often(t->m, t->r->began, t->w->wall);
     if (!often)
-        return turn_to_step(t, (struct move){0}, STEP_PROVISION, "the fault is gone");
+        return turn_to_step(t, STEP_EVENT_WELL, (struct move){0}, STEP_PROVISION, "the fault is gone");
     text_printf(&why, "%s%s%s comes and goes", fault_of(often->findings[0].check, &often->findings[0].f),
                 *often->group ? " " : "", often->group);
-    return turn_to_step(t, (struct move){0}, STEP_QUEUE, why.s);
+    return turn_to_step(t, STEP_EVENT_WELL, (struct move){0}, STEP_QUEUE, why.s);
 }
 
 static bool wants_examination(const struct turn *t)
@@ -50,7 +50,8 @@ static bool silence_stays(const struct turn *t, bool *did)
     struct err e = {0};
     if (!lost_finding(t->w, t->m) || lost_check(t->w, t->now, t->m, &e) == 0)
         return *did = false;
-    *did = lost_lasts(t->w, t->now, t->m) && turn_to_step(t, (struct move){0}, STEP_QUEUE, e.msg);
+    *did = lost_lasts(t->w, t->now, t->m) &&
+           turn_to_step(t, STEP_EVENT_LOST, (struct move){0}, STEP_QUEUE, e.msg);
     return true;
 }
 
@@ -61,7 +62,7 @@ static bool work_stays(const struct turn *t)
     work_say(t->w, t->m, &work);
     text_printf(&why, "its work did not end in time: %.300s",
                 watch_live(t->w, t->m) ? work.s : "the node is not heard");
-    return turn_to_step(t, (struct move){0}, STEP_QUEUE, why.s);
+    return turn_to_step(t, STEP_EVENT_DEADLINE, (struct move){0}, STEP_QUEUE, why.s);
 }
 
 /* Asks the scheduler once to end the work on a lost node, if the class says so. The repair then waits for the
@@ -105,18 +106,18 @@ bool step_isolate(const struct turn *t)
     if (!empty && !gentle && (!lost || t->r->manual || member_maintenance(t->m)))
         return false;
     if (t->r->manual)
-        return turn_to_step(t, v, STEP_QUEUE, t->r->why);
+        return turn_to_step(t, STEP_EVENT_DRAINED, v, STEP_QUEUE, t->r->why);
     if (shared_holds(t->w, t->m) || brake_stopped(t->w, NULL) < 0)
         return false;
     if (held_check(t->w, t->m, NULL) < 0)
         return is_cured_in_place(t) && gone_by_itself(t);
     if (member_maintenance(t->m) && (watch_live(t->w, t->m) || !member_restarts(t->m)))
-        return turn_by_maintenance(t, v);
+        return turn_by_maintenance(t, STEP_EVENT_MAINTENANCE, v);
     if (silence_stays(t, &did))
         return did;
     if (empty && watch_live(t->w, t->m) && wants_examination(t))
-        return turn_to_step(t, v, STEP_EXAMINE, t->r->why);
+        return turn_to_step(t, STEP_EVENT_DRAINED, v, STEP_EXAMINE, t->r->why);
     if (!incidents_open(t->m))
         return gone_by_itself(t);
-    return turn_by_choice(t, v);
+    return turn_by_choice(t, empty ? STEP_EVENT_DRAINED : gentle ? STEP_EVENT_DEGRADED : STEP_EVENT_LOST, v);
 }

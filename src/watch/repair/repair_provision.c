@@ -66,7 +66,7 @@ static bool remedies_degraded(const struct turn *t)
     if (!c->chosen || c->chosen->approval || c->chosen->dry)
         return false;
     text_printf(&why, "%s is degraded, and %s may help", k->name, c->chosen->name);
-    return turn_to_step(t, (struct move){0}, STEP_ISOLATE, why.s);
+    return turn_to_step(t, STEP_EVENT_DEGRADED, (struct move){0}, STEP_ISOLATE, why.s);
 }
 
 /* When the last remedy of this repair began, by the watch's own time, at the beginning of this step at the
@@ -102,19 +102,19 @@ bool step_provision(const struct turn *t)
     struct move v = {0};
     struct err e = {0};
     if (turn_given_up(t))
-        return turn_to_step(t, v, STEP_NONE, turn_given_up(t));
+        return turn_to_step(t, STEP_EVENT_YIELDED, v, STEP_NONE, turn_given_up(t));
     if (window_of(t->w, t->m))
         return false;
     if (member_maintenance(t->m)) {
         maintenance_say(t, &said);
-        return turn_to_step(t, v, STEP_ISOLATE, said.s);
+        return turn_to_step(t, STEP_EVENT_MAINTENANCE, v, STEP_ISOLATE, said.s);
     }
     if (forget_waits(t->w, t->m) && !t->late)
         return forget_propose(t->w, t->now, t->m);
     const struct check *fails = fails_again(t);
     if (fails && !shared_holds(t->w, t->m)) {
         text_printf(&said, "%s fails", fails->name);
-        return turn_to_step(t, v, STEP_ISOLATE, said.s);
+        return turn_to_step(t, STEP_EVENT_FATAL, v, STEP_ISOLATE, said.s);
     }
     const struct check *waits = repair_provision_unseen(t);
     if (t->late && !person_holds(t->m)) {
@@ -123,7 +123,7 @@ bool step_provision(const struct turn *t)
             text_printf(&why, "%s was not looked at since the remedy", waits->name);
         bool same = machine_check(t->w, t->m, &e) == 0;
         text_printf(&said, "not in time: %s", !same ? e.msg : why.len ? why.s : "an incident is open");
-        return turn_to_step(t, v, STEP_QUEUE, said.s);
+        return turn_to_step(t, STEP_EVENT_DEADLINE, v, STEP_QUEUE, said.s);
     }
     if (!waits && remedies_degraded(t))
         return true;
@@ -131,14 +131,15 @@ bool step_provision(const struct turn *t)
         !watch_provisioned(t->w, mono_add(t->now, t->w->stood_still), t->m, &why))
         return false;
     if (t->r->examined == EXAMINED_OWED && turn_has_extensive(t))
-        return turn_to_step(t, v, STEP_EXAMINE, "the examination that was broken off is made up");
-    return turn_to_step(t, v, STEP_NONE, "every check passed");
+        return turn_to_step(t, STEP_EVENT_PASSED, v, STEP_EXAMINE,
+                            "the examination that was broken off is made up");
+    return turn_to_step(t, STEP_EVENT_PASSED, v, STEP_NONE, "every check passed");
 }
 
 static void repair_provision(struct watch *w, struct mono now, const struct member *m, const char *why)
 {
     const struct turn t = {w, now, m, NULL, health_state_of(w, m), false};
-    turn_to_step(&t, (struct move){.problem = "maintenance"}, STEP_PROVISION, why);
+    turn_to_step(&t, STEP_EVENT_WINDOW_OVER, (struct move){.problem = "maintenance"}, STEP_PROVISION, why);
 }
 
 /* The window is over, and it is not proven that m is well. */

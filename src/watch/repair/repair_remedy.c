@@ -39,7 +39,8 @@ static bool found_by_another(const struct turn *t)
 static bool choose_anew(const struct turn *t, const char *why)
 {
     struct move v = {0};
-    return t->r->step == STEP_REPLACE ? turn_to_step(t, v, STEP_QUEUE, why) : turn_by_choice(t, v);
+    return t->r->step == STEP_REPLACE ? turn_to_step(t, STEP_EVENT_NOT_REMEDIED, v, STEP_QUEUE, why)
+                                      : turn_by_choice(t, STEP_EVENT_NOT_REMEDIED, v);
 }
 
 /* The time to begin the remedy is over. It runs from the approval, if there was one. */
@@ -50,7 +51,7 @@ static bool not_begun(const struct turn *t, const struct remedy *remedy, const c
                 t->r->approval == APPROVAL_GIVEN ? " was approved and" : "");
     if (because)
         text_printf(&why, ": %s", because);
-    return turn_to_step(t, (struct move){0}, STEP_QUEUE, why.s);
+    return turn_to_step(t, STEP_EVENT_DEADLINE, (struct move){0}, STEP_QUEUE, why.s);
 }
 
 static bool begin_operation(const struct turn *t)
@@ -59,11 +60,12 @@ static bool begin_operation(const struct turn *t)
     struct err e = {0};
     struct move v = {0};
     if (!remedy)
-        return turn_to_step(t, v, STEP_QUEUE, "its remedy is not configured any more");
+        return turn_to_step(t, STEP_EVENT_NOT_REMEDIED, v, STEP_QUEUE,
+                            "its remedy is not configured any more");
     const char *boot = watch_of(t->w, t->m)->boot;
     if (watch_live(t->w, t->m) && *t->r->boot && strcmp(t->r->boot, boot) != 0) {
         v.restarted = true;
-        return turn_on_the_way(t, v, "it was booted before the remedy was begun");
+        return turn_on_the_way(t, STEP_EVENT_BOOTED, v, "it was booted before the remedy was begun");
     }
     if (remedy->approval && t->r->approval == APPROVAL_NONE)
         return choose_anew(t, "it needs a person's approval by now");
@@ -80,9 +82,9 @@ static bool begin_operation(const struct turn *t)
         return incidents_open(t->m)
                    ? choose_anew(
                          t, "the fault for which it was to be replaced is gone, and there is another one")
-                   : turn_on_the_way(t, v, "the fault is gone");
+                   : turn_on_the_way(t, STEP_EVENT_WELL, v, "the fault is gone");
     else if (found_by_another(t))
-        return turn_to_step(t, v, turn_has_extensive(t) ? STEP_EXAMINE : STEP_QUEUE,
+        return turn_to_step(t, STEP_EVENT_UNSEEN, v, turn_has_extensive(t) ? STEP_EXAMINE : STEP_QUEUE,
                             "the finding has to be found again");
     return rc == 0;
 }
@@ -98,8 +100,13 @@ static bool carried_out(const struct turn *t, const struct operation *o)
     const struct remedy *after =
         remedy && remedy->after && *remedy->after ? remedies_find(all, remedy->after) : NULL;
     if (after && t->r->step == STEP_REMEDY)
-        return turn_to_remedy(t, v, after, "it has to follow");
-    return turn_on_the_way(t, v, "carried out");
+        return turn_to_remedy(t, STEP_EVENT_REMEDIED, v, after, "it has to follow");
+    bool replaces = t->r->step == STEP_REPLACE;
+    return turn_on_the_way(t,
+                           !replaces   ? STEP_EVENT_REMEDIED
+                           : v.renewed ? STEP_EVENT_INSTANCE
+                                       : STEP_EVENT_BOOTED,
+                           v, "carried out");
 }
 
 /* How often in a row nothing was done, including this time. An attempt that did nothing does not count as a
@@ -127,20 +134,21 @@ static bool not_carried_out(const struct turn *t, const struct operation *o, con
     v.refusal = o->refusal;
     v.restarted = is_on_another_boot(t, o);
     if (v.restarted && member_restarts(t->m))
-        return turn_on_the_way(t, v, "it was booted meanwhile");
+        return turn_on_the_way(t, STEP_EVENT_BOOTED, v, "it was booted meanwhile");
     if (!incidents_open(t->m) && o->state == OPERATION_REFUSED && !member_restarts(t->m))
-        return turn_on_the_way(t, v, "the fault is gone");
+        return turn_on_the_way(t, STEP_EVENT_WELL, v, "the fault is gone");
     if (refused && repair_remedy_refusals(t->r) >= REFUSALS_MAX) {
         CLEANUP_TEXT struct text said = {0};
         text_printf(&said, "nothing was done %d times in a row: %.256s", REFUSALS_MAX, v.attempt);
-        return turn_to_step(t, v, STEP_QUEUE, said.s);
+        return turn_to_step(t, STEP_EVENT_NOT_REMEDIED, v, STEP_QUEUE, said.s);
     }
-    return refused && member_restarts(t->m) ? turn_by_maintenance(t, v) : turn_by_choice(t, v);
+    return refused && member_restarts(t->m) ? turn_by_maintenance(t, STEP_EVENT_NOT_REMEDIED, v)
+                                            : turn_by_choice(t, STEP_EVENT_NOT_REMEDIED, v);
 }
 
 /* An operation that boots the node is done when the node is here on another boot, for nothing else can report
  * that. A boot of another machine proves nothing, unless the node is being replaced. */
-static bool came_back(const struct turn *t, const struct operation *o)
+bool turn_came_back(const struct turn *t, const struct operation *o)
 {
     return is_on_another_boot(t, o) && (t->r->step == STEP_REPLACE || machine_check(t->w, t->m, NULL) == 0);
 }
@@ -153,7 +161,7 @@ static bool is_gone(const struct turn *t)
 
 static bool follow_operation(const struct turn *t, const struct operation *o)
 {
-    bool boots = action_boots(action_of(o->run)), back = came_back(t, o);
+    bool boots = action_boots(action_of(o->run)), back = turn_came_back(t, o);
     bool overdue = operation_overdue(t->w, t->now, t->m, o);
     if (boots && is_on_another_boot(t, o) && !machine_seen(t->w, t->m))
         return false; /* in a moment it is known which machine booted */
@@ -193,7 +201,8 @@ bool step_remedy(const struct turn *t)
     if (t->r->approval == APPROVAL_WANTED)
         return false;
     if (t->r->approval == APPROVAL_REFUSED)
-        return turn_to_step(t, (struct move){0}, STEP_QUEUE, t->r->approver ? t->r->approver : "refused");
+        return turn_to_step(t, STEP_EVENT_NOT_REMEDIED, (struct move){0}, STEP_QUEUE,
+                            t->r->approver ? t->r->approver : "refused");
     watch_operation(t->w, t->m, &o);
     bool is_its = *t->r->operation && o.id && strcmp(o.id, t->r->operation) == 0, did = false;
     bool held = window_of(t->w, t->m) || held_elsewhere(t->w, t->m);

@@ -31,13 +31,14 @@ static void attempt_say(const struct turn *t, const struct move *v, struct attem
     memcpy(out->fault, a->fault, sizeof a->fault);
 }
 
-static void move_propose(const struct turn *t, const struct move *v)
+static void move_propose(const struct turn *t, enum step_event event, const struct move *v)
 {
     const struct observed *o = watch_of(t->w, t->m);
     const char *machine = v->renewed ? machine_here(t->w, t->m) : NULL;
     struct command cmd = {.kind = COMMAND_REPAIR,
                           .repair = {.from = t->r ? t->r->step : STEP_NONE,
                                      .to = v->to,
+                                     .event = event,
                                      .why = v->why,
                                      .instance = o->beat.instance,
                                      .deadline_s = (uint64_t)(v->deadline.ns / span_s(1).ns),
@@ -52,7 +53,7 @@ static void move_propose(const struct turn *t, const struct move *v)
     snprintf(says->machine, sizeof says->machine, "%s", machine ? machine : "");
     if (v->remedy) {
         snprintf(says->remedy, sizeof says->remedy, "%s", v->remedy->name);
-        says->approval = v->remedy->approval;
+        says->approval = v->remedy->approval && v->to != STEP_WIPE;
         says->cost = v->cost;
     }
     if (t->r)
@@ -63,18 +64,21 @@ static void move_propose(const struct turn *t, const struct move *v)
 static struct span deadline_of(const struct turn *t, enum step to)
 {
     const struct health_policy *p = &t->w->policy.health;
-    return to == STEP_EXAMINE                        ? p->examine_deadline
+    if (to == STEP_WIPE && t->r && t->r->step == STEP_WIPE) /* what follows has the rest of the time */
+        return t->late ? span_s(1) : (struct span){t->v->stage_due.ns - t->now.ns + span_s(1).ns};
+    return to == STEP_WIPE                           ? p->wipe_deadline
+           : to == STEP_EXAMINE                      ? p->examine_deadline
            : to == STEP_PROVISION || to == STEP_TEND ? repair_provision_deadline(t->w, t->m)
            : to == STEP_ISOLATE                      ? p->drain_deadline
                                                      : (struct span){0};
 }
 
-bool turn_to_step(const struct turn *t, struct move v, enum step to, const char *why)
+bool turn_to_step(const struct turn *t, enum step_event event, struct move v, enum step to, const char *why)
 {
     v.to = to;
     v.why = why;
     v.deadline = deadline_of(t, to);
-    move_propose(t, &v);
+    move_propose(t, event, &v);
     return true;
 }
 
@@ -103,24 +107,25 @@ bool turn_has_extensive(const struct turn *t)
     return false;
 }
 
-bool turn_to_remedy(const struct turn *t, struct move v, const struct remedy *remedy, const char *why)
+bool turn_to_remedy(const struct turn *t, enum step_event event, struct move v, const struct remedy *remedy,
+                    const char *why)
 {
     CLEANUP_TEXT struct text dry = {0};
     assert(remedy);
     bool replaces = strcmp(remedy->run, "replace") == 0;
     if (remedy->dry) {
         text_printf(&dry, "%s would be done (dry run): %s", remedy->name, why);
-        return turn_to_step(t, v, STEP_QUEUE, dry.s);
+        return turn_to_step(t, event, v, STEP_QUEUE, dry.s);
     }
     v.remedy = remedy;
     v.to = replaces ? STEP_REPLACE : STEP_REMEDY;
     v.why = why;
     v.deadline = t->w->policy.health.examine_deadline; /* the time to begin it, once it may begin */
-    move_propose(t, &v);
+    move_propose(t, event, &v);
     return true;
 }
 
-bool turn_by_choice(const struct turn *t, struct move v)
+bool turn_by_choice(const struct turn *t, enum step_event event, struct move v)
 {
     CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
     CLEANUP_TEXT struct text why = {0};
@@ -128,33 +133,33 @@ bool turn_by_choice(const struct turn *t, struct move v)
     unsigned week = remedies_of_week(t->w, t->m);
     week -= undone && week > 0;
     if (t->r->step == STEP_REPLACE)
-        return turn_to_step(t, v, STEP_QUEUE, v.attempt ? v.attempt : "it could not be replaced");
+        return turn_to_step(t, event, v, STEP_QUEUE, v.attempt ? v.attempt : "it could not be replaced");
     if (week >= t->w->policy.health.limits.remedies_a_week) {
         text_printf(&why, "it had %u remedies within a week", week);
-        return turn_to_step(t, v, STEP_QUEUE, why.s);
+        return turn_to_step(t, event, v, STEP_QUEUE, why.s);
     }
     repair_choose(t->w, t->now, t->m, undone, v.refusal, c);
     if (is_hardware(t->m))
         v.problem = "hardware_problem";
     if (c->waits && !t->late && lost_work_unsaid(t->w, t->now, t->m))
-        return turn_to_step(t, v, STEP_QUEUE,
+        return turn_to_step(t, event, v, STEP_QUEUE,
                             "it is not heard, and it is not known whether work runs on it: its agent had not "
                             "reported that, and no "
                             "scheduler can");
     if (c->waits && !t->late)
         return false; /* the work will end, so no person is needed yet */
     if (!c->chosen)
-        return turn_to_step(t, v, STEP_QUEUE, *c->why ? c->why : "no remedy is left");
+        return turn_to_step(t, event, v, STEP_QUEUE, *c->why ? c->why : "no remedy is left");
     v.cost = choice_cost(c);
-    return turn_to_remedy(t, v, c->chosen, *c->why ? c->why : "chosen");
+    return turn_to_remedy(t, event, v, c->chosen, *c->why ? c->why : "chosen");
 }
 
-bool turn_on_the_way(const struct turn *t, struct move v, const char *why)
+bool turn_on_the_way(const struct turn *t, enum step_event event, struct move v, const char *why)
 {
     bool anew = v.renewed && !machine_may_be_known(t->w, t->m);
     return turn_to_step(
-        t, v, turn_has_extensive(t) && t->r->step != STEP_EXAMINE && !anew ? STEP_EXAMINE : STEP_PROVISION,
-        why);
+        t, event, v,
+        turn_has_extensive(t) && t->r->step != STEP_EXAMINE && !anew ? STEP_EXAMINE : STEP_PROVISION, why);
 }
 
 void maintenance_say(const struct turn *t, struct text *why)
@@ -172,7 +177,7 @@ static bool is_of_class(const struct turn *t, const struct remedy *one)
     return fits;
 }
 
-bool turn_by_maintenance(const struct turn *t, struct move v)
+bool turn_by_maintenance(const struct turn *t, enum step_event event, struct move v)
 {
     const struct remedies *all = t->w->policy.health.remedies;
     CLEANUP_TEXT struct text why = {0};
@@ -181,9 +186,9 @@ bool turn_by_maintenance(const struct turn *t, struct move v)
         const struct remedy *one = &all->list[i];
         if (is_of_class(t, one) && maintenance_wants(t->m, one) &&
             !(member_restarts(t->m) && repair_bars(t->w, t->m, v.refusal, one)))
-            return turn_to_remedy(t, v, one, why.s);
+            return turn_to_remedy(t, event, v, one, why.s);
     }
-    return turn_to_step(t, v, STEP_QUEUE, why.s);
+    return turn_to_step(t, event, v, STEP_QUEUE, why.s);
 }
 
 const struct remedy *turn_remedy(const struct turn *t)

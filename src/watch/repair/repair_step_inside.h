@@ -2,6 +2,7 @@
 #ifndef FETTLE_WATCH_REPAIR_REPAIR_STEP_INSIDE_H
 #define FETTLE_WATCH_REPAIR_REPAIR_STEP_INSIDE_H
 
+#include "node/operation.h"
 #include "watch/health/health.h"
 #include "watch/view/view.h"
 
@@ -11,7 +12,9 @@
  * repair_provision.c. repair.c decides which step has its turn.
  */
 
-/* The content of a REPAIR command that does not follow from the node. */
+/* The content of a REPAIR command that does not follow from the node. The event that leads to the move stands
+ * apart, so that no move is made without one. The decision holds it against the table (node/step_move.tbl).
+ */
 struct move {
     enum step to;
     const char *why, *problem;
@@ -37,9 +40,9 @@ struct turn {
     bool late; /* the step's deadline is over */
 };
 
-/* Proposes the step, for this reason; always true. The functions below that return bool return true when they
- * proposed something. */
-bool turn_to_step(const struct turn *t, struct move v, enum step to, const char *why);
+/* Proposes the step, because of this event and for this reason; always true. The functions below that return
+ * bool return true when they proposed something. */
+bool turn_to_step(const struct turn *t, enum step_event event, struct move v, enum step to, const char *why);
 /* The attempt that has not ended; NULL without. */
 const struct attempt_record *attempt_under_way(const struct repair *r);
 /* The remedy of the step; NULL when it is not configured any more. */
@@ -54,13 +57,14 @@ bool turn_has_extensive(const struct turn *t);
 /* Why the repair ends early, in words; NULL: it goes on. */
 const char *turn_given_up(const struct turn *t);
 /* Goes on to the remedy, or to a person when the remedy is a dry run. */
-bool turn_to_remedy(const struct turn *t, struct move v, const struct remedy *remedy, const char *why);
+bool turn_to_remedy(const struct turn *t, enum step_event event, struct move v, const struct remedy *remedy,
+                    const char *why);
 /* Goes on to the remedy that is chosen for all open faults. */
-bool turn_by_choice(const struct turn *t, struct move v);
+bool turn_by_choice(const struct turn *t, enum step_event event, struct move v);
 /* No fault is open: goes on with the way back into service. */
-bool turn_on_the_way(const struct turn *t, struct move v, const char *why);
+bool turn_on_the_way(const struct turn *t, enum step_event event, struct move v, const char *why);
 /* Goes on to what a maintenance event asks for, or to a person when no remedy does it. */
-bool turn_by_maintenance(const struct turn *t, struct move v);
+bool turn_by_maintenance(const struct turn *t, enum step_event event, struct move v);
 /* Adds what the node's provider wants, in words. */
 void maintenance_say(const struct turn *t, struct text *why);
 /* A remedy that disturbs nobody need not wait for work, and neither need a remedy without needs on a lost
@@ -72,6 +76,12 @@ bool step_remedy(const struct turn *t);
  * left counts as before, and gets another remedy, or is drained when it lasts. */
 bool step_tend(const struct turn *t);
 bool step_provision(const struct turn *t);
+/* A person released the node, which has no repair: it is wiped. */
+bool wipe_begin(const struct turn *t);
+bool step_wipe(const struct turn *t);
+/* The node is here on another boot than the one on which the operation was begun, and it is the same machine,
+ * unless another one is to come. */
+bool turn_came_back(const struct turn *t, const struct operation *o);
 /* A remedy was begun while the node was in service, and something else began a repair meanwhile. Only one
  * thing at a time is done to a node, so the repair waits. */
 bool tend_follow(const struct turn *t);

@@ -11,9 +11,9 @@
 
 enum { TAKEN_BACK_S = 10 };
 
-static bool tend_ends(const struct turn *t, struct move v, const char *why)
+static bool tend_ends(const struct turn *t, enum step_event event, struct move v, const char *why)
 {
-    return turn_to_step(t, v, STEP_NONE, why);
+    return turn_to_step(t, event, v, STEP_NONE, why);
 }
 
 /* Begins the remedy, or ends the step when that is not possible. */
@@ -23,10 +23,10 @@ static bool tend_begins(const struct turn *t)
     struct err e = {0};
     struct move v = {0};
     if (!remedy)
-        return tend_ends(t, v, "its remedy is not configured any more");
+        return tend_ends(t, STEP_EVENT_NOT_REMEDIED, v, "its remedy is not configured any more");
     int rc = brake_tend(t->w, t->now, t->m, remedy, &e);
     if (rc == -EBUSY || (rc < 0 && t->late))
-        return tend_ends(t, v, e.msg);
+        return tend_ends(t, STEP_EVENT_NOT_REMEDIED, v, e.msg);
     if (rc == 0)
         operation_propose(t->w, t->now, t->m, remedy->run, remedy->name, remedy->deadline);
     return rc == 0;
@@ -54,6 +54,11 @@ static bool take_tended(const struct turn *t, struct move *v, char said[static R
     v->verdict = waits || o.state == OPERATION_REFUSED ? '0' : '?';
     operation_fini(&o);
     return over || (waits && overdue);
+}
+
+static enum step_event tended_event(const struct move *v)
+{
+    return v->done ? STEP_EVENT_REMEDIED : STEP_EVENT_NOT_REMEDIED;
 }
 
 /* The check has not run since the remedy was carried out. A check that follows a source, like the kernel's
@@ -93,17 +98,18 @@ bool step_tend(const struct turn *t)
         if (!take_tended(t, &v, said))
             return t->v->asked;
         v.remedy = v.done ? turn_remedy(t) : NULL;
-        return v.remedy ? turn_to_step(t, v, STEP_TEND, "carried out; its checks are asked again")
-                        : tend_ends(t, v, said);
+        enum step_event event = tended_event(&v);
+        return v.remedy ? turn_to_step(t, event, v, STEP_TEND, "carried out; its checks are asked again")
+                        : tend_ends(t, event, v, said);
     }
     if (!is_carried_out(t))
         return tend_begins(t);
     const struct remedy *remedy = turn_remedy(t);
     if (!remedy || !remedy_wanted(t->w, t->now, t->m, remedy))
-        return tend_ends(t, v, "the fault is gone");
+        return tend_ends(t, STEP_EVENT_CHECKED, v, "the fault is gone");
     if (is_asked_again(t) && !t->late)
         return false;
-    return tend_ends(t, v, "it did not help");
+    return tend_ends(t, STEP_EVENT_CHECKED, v, "it did not help");
 }
 
 bool tend_follow(const struct turn *t)
@@ -114,6 +120,6 @@ bool tend_follow(const struct turn *t)
         t->r->step == STEP_REPLACE || t->r->step == STEP_TEND)
         return false;
     if (take_tended(t, &v, said))
-        turn_to_step(t, v, t->r->step, t->r->why);
+        turn_to_step(t, tended_event(&v), v, t->r->step, t->r->why);
     return true;
 }

@@ -67,7 +67,8 @@ static void test_a_remedy_that_leaves_the_configuration_ends_it(void **state)
     struct clinic *d = tended(true);
     clinic_take_remedies(d, ELSE);
     world_run(d->x, 2);
-    assert_true(said(d, "repair.step lx01: tend -> none (its remedy is not configured any more)"));
+    assert_true(
+        said(d, "repair.step lx01: tend -> none (not_remedied: its remedy is not configured any more)"));
     clinic_destroy(d);
 }
 

@@ -95,7 +95,7 @@ static void test_what_fails_is_an_incident_and_isolates_before_it_is_let_go(void
     const char *isolated = strstr(d->x->log.s, "health.findings lx01"),
                *let = strstr(d->x->log.s, "trial.end");
     assert_true(isolated && let && isolated < let);
-    assert_non_null(strstr(isolated, "isolate: burn: 3 GB/s"));
+    assert_non_null(strstr(isolated, "isolate (fatal): burn: 3 GB/s"));
     ward_destroy(d);
 }
 

@@ -26,10 +26,11 @@ struct health_policy {
     struct span group;          /* findings of one device within this time are one incident; 3 min */
     struct span drain_deadline; /* work that runs on longer needs a person; 0: no deadline */
     struct span examine_deadline, provision_deadline; /* 4 h; 30 min */
-    unsigned inconclusive;    /* after this many inconclusive examinations in a row a person is needed; 3 */
-    struct span fresh;        /* the maximum age of evidence for a destructive action; 2 min */
-    struct span lost_after;   /* a node that is silent for this long is lost; 10 min; 0: never */
-    struct span degraded_for; /* a node that is degraded for this long is drained; 1 h; 0: never */
+    struct span wipe_deadline; /* a node that was not wiped within this time is quarantined; 30 min */
+    unsigned inconclusive;     /* after this many inconclusive examinations in a row a person is needed; 3 */
+    struct span fresh;         /* the maximum age of evidence for a destructive action; 2 min */
+    struct span lost_after;    /* a node that is silent for this long is lost; 10 min; 0: never */
+    struct span degraded_for;  /* a node that is degraded for this long is drained; 1 h; 0: never */
     struct span override; /* how long a person's resume in Slurm prevents isolation for the same fault; 4 h */
     bool provision_new;   /* nodes that come for the first time go through provisioning */
     struct cost_policy cost;
