@@ -128,7 +128,7 @@ for_programs = set(re.findall(r'write_(?:word|name)\("(\w+)"', written))
 for_programs |= {re.match(r'\w+, "(\w+)"', row)[1] for row in rows("src/cluster/decision/entry.tbl", "ID")}
 same("members of an event", set(schemas["Event"]["properties"]),
      set(re.findall(r'\\"(\w+)\\":', event)) | for_programs)
-same("events of a repair", schemas["Event"]["properties"]["event"]["enum"],
+same("events of a repair", schemas["Event"]["properties"]["trigger"]["enum"],
      [re.match(r'\w+, "(\w+)"', row)[1] for row in rows("src/node/step_move.tbl", "EVENT")])
 claim = re.search(r"void render_claim\(.*?\n}", read("src/api/render.c"), re.DOTALL)[0]
 same("members of a claim", set(schemas["Claim"]["properties"]), set(re.findall(r'\\"(\w+)\\":', claim)))

@@ -145,6 +145,10 @@ int files_heads(const struct archive *a, uint64_t **sizes, size_t *n, struct err
         return errno == ENOENT ? 0 : files_failed(a, "checkpoints", e);
     DIR *dir = fdopendir(fd);
     int r = 0;
+    if (!dir) {
+        close(fd);
+        return files_failed(a, "checkpoints", e);
+    }
     for (const struct dirent *d; r == 0 && (d = readdir(dir));) {
         uint64_t size;
         if (d->d_name[0] == '.' || strstr(d->d_name, ".new"))

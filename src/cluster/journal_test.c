@@ -73,7 +73,7 @@ static void test_an_isolation(void **state)
     struct world *w = *state;
     isolate(w);
     check_fields("'claims':['1.5'],'incidents':['1.5.1'],'repairs':['1.5'],'from':'none','to':'isolate',"
-                 "'event':'fatal'");
+                 "'trigger':'fatal'");
 }
 
 static void test_a_remedy_with_what_it_is_expected_to_cost(void **state)
@@ -81,7 +81,7 @@ static void test_a_remedy_with_what_it_is_expected_to_cost(void **state)
     struct world *w = *state;
     remedy(w);
     check_fields(
-        "'repairs':['1.5'],'from':'isolate','to':'remedy','event':'drained','remedy':'fix','cost':72000");
+        "'repairs':['1.5'],'from':'isolate','to':'remedy','trigger':'drained','remedy':'fix','cost':72000");
 }
 
 static void test_an_operation_and_what_it_came_to(void **state)
@@ -104,18 +104,18 @@ static void test_an_examination(void **state)
     struct world *w = *state;
     isolate(w);
     tell(w, COMMAND_REPAIR, MOVE("isolate", "examine", ""), "1.6");
-    check_fields("'repairs':['1.5'],'from':'isolate','to':'examine','event':'drained'");
+    check_fields("'repairs':['1.5'],'from':'isolate','to':'examine','trigger':'drained'");
     tell(w, COMMAND_OPERATE,
          "{'id':'1.5','step':'examine','run':'check:nccl','operation_of':'nccl','boot':'b1','deadline_s':3}",
          "1.7");
     check_fields("'repairs':['1.5'],'operations':['1.7']"); /* a check is no remedy */
     tell(w, COMMAND_REPAIR, MOVE("examine", "examine", ",'examined':'inconclusive','inconclusive':1"), "1.8");
     check_fields(
-        "'repairs':['1.5'],'from':'examine','to':'examine','event':'inconclusive','outcome':'inconclusive'");
+        "'repairs':['1.5'],'from':'examine','to':'examine','trigger':'inconclusive','outcome':'inconclusive'");
     tell(w, COMMAND_REPAIR, MOVE("examine", "provision", ",'examined':'pass','inconclusive':0"), "1.9");
-    check_fields("'repairs':['1.5'],'from':'examine','to':'provision','event':'passed','outcome':'pass'");
+    check_fields("'repairs':['1.5'],'from':'examine','to':'provision','trigger':'passed','outcome':'pass'");
     tell(w, COMMAND_REPAIR, MOVE("provision", "none", ""), "1.9");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','event':'passed',"
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','trigger':'passed',"
                  "'outcome':'back'");
 }
 
@@ -125,13 +125,13 @@ static void test_a_new_node(void **state)
     static const char *const begins = "{'id':null,'from':'none','to':'provision','why':'it came up'}";
     world_configure(w, "lx[01-08] CPUs=2", NULL);
     world_tell(w, COMMAND_REPAIR, "lx07", quoted(begins), "1.5");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'none','to':'provision','event':'booted'");
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'none','to':'provision','trigger':'booted'");
     world_tell(w, COMMAND_REPAIR, "lx07", quoted(MOVE("provision", "none", ",'boot':'b1'")), "1.6");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','event':'passed',"
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','trigger':'passed',"
                  "'outcome':'first'");
     world_tell(w, COMMAND_REPAIR, "lx08", quoted(begins), "1.5");
     world_tell(w, COMMAND_REPAIR, "lx08", quoted(MOVE("provision", "none", "")), "1.6");
-    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','event':'passed',"
+    check_fields("'claims':['1.5'],'repairs':['1.5'],'from':'provision','to':'none','trigger':'passed',"
                  "'outcome':'unheard'");
 }
 
@@ -140,14 +140,14 @@ static void test_events(void **state)
 {
     struct world *w = *state;
     tell(w, COMMAND_FINDINGS,
-         "{'boot':'b1'," OPENS ",'isolate':{'problem':'node_problem','why':'scratch','event':'lost'}}",
+         "{'boot':'b1'," OPENS ",'isolate':{'problem':'node_problem','why':'scratch','trigger':'lost'}}",
          "1.5");
     check_fields("'claims':['1.5'],'incidents':['1.5.1'],'repairs':['1.5'],'from':'none','to':'isolate',"
-                 "'event':'lost'");
-    tell(w, COMMAND_REPAIR, MOVE("isolate", "queue", ",'event':'deadline'"), "1.6");
-    check_fields("'repairs':['1.5'],'from':'isolate','to':'queue','event':'deadline'");
+                 "'trigger':'lost'");
+    tell(w, COMMAND_REPAIR, MOVE("isolate", "queue", ",'trigger':'deadline'"), "1.6");
+    check_fields("'repairs':['1.5'],'from':'isolate','to':'queue','trigger':'deadline'");
     say(w, COMMAND_TRANSITION, "{'transition':'human_intervention','yields':true}");
-    check_fields("'repairs':['1.5'],'from':'queue','to':'provision','event':'yielded'");
+    check_fields("'repairs':['1.5'],'from':'queue','to':'provision','trigger':'yielded'");
     say(w, COMMAND_TRANSITION, "{'transition':'quarantine'}");
     say(w, COMMAND_TRANSITION, "{'transition':'human_intervention','yields':true}");
     assert_int_equal(world_rc(), -EBUSY); /* a person set it aside meanwhile */
@@ -157,14 +157,14 @@ static void test_a_remedy_in_service(void **state)
 {
     struct world *w = *state;
     tell(w, COMMAND_REPAIR, "{'id':null,'from':'none','to':'tend','why':'x','remedy':'fix','cost':5}", "1.5");
-    check_fields("'repairs':['1.5'],'from':'none','to':'tend','event':'degraded','remedy':'fix','cost':5");
+    check_fields("'repairs':['1.5'],'from':'none','to':'tend','trigger':'degraded','remedy':'fix','cost':5");
     tell(w, COMMAND_REPAIR, MOVE("tend", "none", ""), "1.6");
-    check_fields("'repairs':['1.5'],'from':'tend','to':'none','event':'checked'"); /* never out */
+    check_fields("'repairs':['1.5'],'from':'tend','to':'none','trigger':'checked'"); /* never out */
     tell(w, COMMAND_REPAIR, "{'id':null,'from':'none','to':'tend','why':'x','remedy':'fix'}", "1.7");
     tell(w, COMMAND_FINDINGS, "{'boot':'b1'," OPENS ",'isolate':{'problem':'node_problem','why':'x'}}",
          "1.8");
     check_fields("'claims':['1.8'],'incidents':['1.8.1'],'repairs':['1.8'],'from':'tend','to':'isolate',"
-                 "'event':'fatal'");
+                 "'trigger':'fatal'");
 }
 
 static void test_what_people_do(void **state)
@@ -175,15 +175,15 @@ static void test_what_people_do(void **state)
     check_fields("'repairs':['1.5']");
     say(w, COMMAND_TRANSITION, "{'transition':'human_intervention','answers':true}");
     check_fields(
-        "'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision','event':'repaired'");
+        "'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision','trigger':'repaired'");
     say(w, COMMAND_TRANSITION, "{'transition':'quarantine'}");
-    check_fields("'repairs':['1.5'],'from':'provision','to':'quarantine','event':'quarantine'");
+    check_fields("'repairs':['1.5'],'from':'provision','to':'quarantine','trigger':'quarantine'");
     say(w, COMMAND_TRANSITION, "{'transition':'retire'}");
-    check_fields("'repairs':['1.5'],'from':'quarantine','to':'retired','event':'retire'");
+    check_fields("'repairs':['1.5'],'from':'quarantine','to':'retired','trigger':'retire'");
     say(w, COMMAND_TRANSITION, "{'transition':'maintenance'}");
     check_fields("");
     world_say(w, COMMAND_TRANSITION, "ann", "lx02", quoted("{'transition':'manual_drain'}"), "because");
-    check_fields("'claims':['7.1'],'repairs':['7.1'],'from':'none','to':'isolate','event':'manual_drain'");
+    check_fields("'claims':['7.1'],'repairs':['7.1'],'from':'none','to':'isolate','trigger':'manual_drain'");
 }
 
 static void test_an_answer_to_single_findings(void **state)
@@ -192,7 +192,7 @@ static void test_an_answer_to_single_findings(void **state)
     queue(w);
     say(w, COMMAND_ANSWER, "{'findings':[{'fault':'scratch'}]}");
     check_fields(
-        "'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision','event':'repaired'");
+        "'incidents':['1.5.1'],'repairs':['1.5'],'from':'queue','to':'provision','trigger':'repaired'");
 }
 
 static void test_a_remedy_that_needs_approval(void **state)
@@ -204,7 +204,7 @@ static void test_a_remedy_that_needs_approval(void **state)
     check_fields("'repairs':['1.5'],'remedy':'fix'");
     tell(w, COMMAND_REPAIR, MOVE("remedy", "remedy", ",'remedy':'fix','approval':true"), "1.6");
     say(w, COMMAND_REPAIR_REFUSE, "{}");
-    check_fields("'repairs':['1.5'],'from':'remedy','to':'queue','event':'refused','remedy':'fix'");
+    check_fields("'repairs':['1.5'],'from':'remedy','to':'queue','trigger':'refused','remedy':'fix'");
 }
 
 static void test_what_a_remedy_came_to(void **state)
@@ -243,9 +243,9 @@ static void test_another_machine(void **state)
     tell(w, COMMAND_FINDINGS, "{'boot':'b1'," OPENS "}", "1.4");
     tell(w, COMMAND_INSTANCE, INSTANCE("N01", "N02", "false"), "1.5");
     check_fields("'claims':['1.5'],'incidents':['1.4.1'],'repairs':['1.5'],'from':'none','to':'provision',"
-                 "'event':'machine'");
+                 "'trigger':'machine'");
     tell(w, COMMAND_INSTANCE, INSTANCE("N02", "N03", "true"), "1.6");
-    check_fields("'repairs':['1.5'],'from':'provision','to':'examine','event':'machine'");
+    check_fields("'repairs':['1.5'],'from':'provision','to':'examine','trigger':'machine'");
     say(w, COMMAND_TRANSITION, "{'transition':'quarantine'}");
     tell(w, COMMAND_INSTANCE, INSTANCE("N03", "N04", "true"), "1.7");
     check_fields("'repairs':['1.5']"); /* it stays where a person put it */

@@ -107,7 +107,7 @@ void entry_fields_write(const struct entry_fields *f, struct text *out)
         write_word("from", step_name(f->from), out);
         write_word("to", step_name(f->to), out);
         if (f->event)
-            write_word("event", step_event_name(f->event), out);
+            write_word("trigger", step_event_name(f->event), out);
     }
     if (f->owner_from)
         write_word("owner_from", f->owner_from, out);
@@ -183,7 +183,7 @@ static int read_outcome(const json_t *o, struct entry_fields *f, struct err *e)
 static int read_event(const json_t *o, struct entry_fields *f, struct err *e)
 {
     const char *event = "";
-    if (json_take_string(o, "event", &event, e) == -EINVAL)
+    if (json_take_string(o, "trigger", &event, e) == -EINVAL)
         return -EINVAL;
     f->event = step_event_find(event);
     return 0;

@@ -12,7 +12,7 @@
 
 static const char all[] =
     "\"claims\":[\"7.1\",\"7.2\"],\"incidents\":[\"7.1.1\"],\"repairs\":[\"7.1\"],"
-    "\"operations\":[\"7.3\"],\"from\":\"isolate\",\"to\":\"remedy\",\"event\":\"drained\",\"remedy\":"
+    "\"operations\":[\"7.3\"],\"from\":\"isolate\",\"to\":\"remedy\",\"trigger\":\"drained\",\"remedy\":"
     "\"reboot\",\"outcome\":\"done\",\"cost\":72000";
 
 static void test_nothing_is_written_as_nothing(void **state)
@@ -106,7 +106,7 @@ static void test_what_is_not_known_is_left_out(void **state)
     assert_string_equal(f.remedy, "x");
     entry_fields_fini(&f);
     assert_int_equal(
-        entry_fields_read("\"from\":\"isolate\",\"to\":\"remedy\",\"event\":\"bored\"", &f, NULL), 0);
+        entry_fields_read("\"from\":\"isolate\",\"to\":\"remedy\",\"trigger\":\"bored\"", &f, NULL), 0);
     assert_int_equal(f.event, STEP_EVENT_NONE);
     entry_fields_fini(&f);
 }
@@ -119,7 +119,7 @@ static void test_what_is_no_field_is_refused(void **state)
                  {"\"claims\":[\"7.1\",\"a b\"]", "\"claims\": element 2 is no id"},
                  {"\"from\":\"isolate\"", "\"to\" is missing"},
                  {"\"from\":\"isolate\",\"to\":\"heaven\"", "to: \"heaven\" is no step"},
-                 {"\"from\":\"isolate\",\"to\":\"remedy\",\"event\":1", "\"event\" is not a string"},
+                 {"\"from\":\"isolate\",\"to\":\"remedy\",\"trigger\":1", "\"event\" is not a string"},
                  {"\"remedy\":[]", "\"remedy\" is not a string"},
                  {"\"remedy\":\"a.very.long.name.that.no.remedy.of.any.file.can.have\"", "is no remedy"},
                  {"\"cost\":-1", "\"cost\" is not a whole number"},
