@@ -160,7 +160,7 @@ static int owner_meant(const struct call *c, const struct owner *asked, struct o
     if (*asked->person || *asked->tenant)
         return 0;
     if (!caller_person(c->caller))
-        return err_set(e, -EINVAL, "\"owner\" is missing, and \"%s\" is no person", c->actor);
+        return err_set(e, -EACCES, "\"%s\" is no person; name the owner of the nodes", c->actor);
     text_printf(&name, "@%s", caller_person(c->caller));
     return owner_parse(name.s, out, e);
 }

@@ -110,8 +110,8 @@ static void test_an_examination(void **state)
          "1.7");
     check_fields("'repairs':['1.5'],'operations':['1.7']"); /* a check is no remedy */
     tell(w, COMMAND_REPAIR, MOVE("examine", "examine", ",'examined':'inconclusive','inconclusive':1"), "1.8");
-    check_fields(
-        "'repairs':['1.5'],'from':'examine','to':'examine','trigger':'inconclusive','outcome':'inconclusive'");
+    check_fields("'repairs':['1.5'],'from':'examine','to':'examine','trigger':'inconclusive','outcome':'"
+                 "inconclusive'");
     tell(w, COMMAND_REPAIR, MOVE("examine", "provision", ",'examined':'pass','inconclusive':0"), "1.9");
     check_fields("'repairs':['1.5'],'from':'examine','to':'provision','trigger':'passed','outcome':'pass'");
     tell(w, COMMAND_REPAIR, MOVE("provision", "none", ""), "1.9");
@@ -140,11 +140,11 @@ static void test_events(void **state)
 {
     struct world *w = *state;
     tell(w, COMMAND_FINDINGS,
-         "{'boot':'b1'," OPENS ",'isolate':{'problem':'node_problem','why':'scratch','trigger':'lost'}}",
+         "{'boot':'b1'," OPENS ",'isolate':{'problem':'node_problem','why':'scratch','event':'lost'}}",
          "1.5");
     check_fields("'claims':['1.5'],'incidents':['1.5.1'],'repairs':['1.5'],'from':'none','to':'isolate',"
                  "'trigger':'lost'");
-    tell(w, COMMAND_REPAIR, MOVE("isolate", "queue", ",'trigger':'deadline'"), "1.6");
+    tell(w, COMMAND_REPAIR, MOVE("isolate", "queue", ",'event':'deadline'"), "1.6");
     check_fields("'repairs':['1.5'],'from':'isolate','to':'queue','trigger':'deadline'");
     say(w, COMMAND_TRANSITION, "{'transition':'human_intervention','yields':true}");
     check_fields("'repairs':['1.5'],'from':'queue','to':'provision','trigger':'yielded'");

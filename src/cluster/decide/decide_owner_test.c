@@ -294,8 +294,8 @@ static void test_only_a_confirmed_wipe_is_one(void **state)
     assert_int_equal(world_rc(), 0);
     assert_string_equal(world_record(w, "wiped/s1"),
                         quoted("{'at':'1000','remedy':'wipe','operation':'4.2'}"));
-    assert_non_null(
-        strstr(world_fields(), quoted("'from':'wipe','to':'provision','trigger':'remedied','outcome':'done'")));
+    assert_non_null(strstr(world_fields(),
+                           quoted("'from':'wipe','to':'provision','trigger':'remedied','outcome':'done'")));
     world_tell(w, COMMAND_REPAIR, "s1", quoted(fails), NULL);
     assert_int_equal(world_rc(), -EBUSY);
 }

@@ -119,7 +119,7 @@ static void test_what_is_no_field_is_refused(void **state)
                  {"\"claims\":[\"7.1\",\"a b\"]", "\"claims\": element 2 is no id"},
                  {"\"from\":\"isolate\"", "\"to\" is missing"},
                  {"\"from\":\"isolate\",\"to\":\"heaven\"", "to: \"heaven\" is no step"},
-                 {"\"from\":\"isolate\",\"to\":\"remedy\",\"trigger\":1", "\"event\" is not a string"},
+                 {"\"from\":\"isolate\",\"to\":\"remedy\",\"trigger\":1", "\"trigger\" is not a string"},
                  {"\"remedy\":[]", "\"remedy\" is not a string"},
                  {"\"remedy\":\"a.very.long.name.that.no.remedy.of.any.file.can.have\"", "is no remedy"},
                  {"\"cost\":-1", "\"cost\" is not a whole number"},
