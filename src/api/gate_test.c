@@ -84,21 +84,21 @@ static struct {
     uid_t uid, login;
 } peer;
 
-bool __real_stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid);
-bool __wrap_stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid);
-bool __wrap_stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid)
+bool user_found(const struct stream *s, uid_t *uid, pid_t *pid) __asm__("__real_stream_peer_user");
+bool user_told(const struct stream *s, uid_t *uid, pid_t *pid) __asm__("__wrap_stream_peer_user");
+bool user_told(const struct stream *s, uid_t *uid, pid_t *pid)
 {
-    bool is_local = !peer.is_remote && __real_stream_peer_user(s, uid, pid);
+    bool is_local = !peer.is_remote && user_found(s, uid, pid);
     if (peer.is_other)
         *uid = peer.uid;
     return is_local;
 }
 
-uid_t __real_stream_peer_login(const struct stream *s);
-uid_t __wrap_stream_peer_login(const struct stream *s);
-uid_t __wrap_stream_peer_login(const struct stream *s)
+uid_t login_found(const struct stream *s) __asm__("__real_stream_peer_login");
+uid_t login_told(const struct stream *s) __asm__("__wrap_stream_peer_login");
+uid_t login_told(const struct stream *s)
 {
-    return peer.is_other ? peer.login : __real_stream_peer_login(s);
+    return peer.is_other ? peer.login : login_found(s);
 }
 
 enum { ALICE = 31337 };

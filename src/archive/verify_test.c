@@ -269,7 +269,7 @@ static void test_forked(void **state)
 {
     struct verified v;
     struct err e = {0};
-    CLEANUP_TEXT struct text old = {0}, newer = {0};
+    CLEANUP_TEXT struct text old = {0};
     const struct checkpoint before = head_of(300, &old);
     CLEANUP_FREE char *tree = fixture_path(root, "fork"), *key = fixture_path(root, "audit/key"),
                       *into = fixture_path(root, "fork/key"), *first = fixture_path(root, "fork/checkpoint");

@@ -79,6 +79,7 @@ static void test_a_key_is_made_once(void **state)
 
 static void test_no_other_file(void **state)
 {
+    static const char more[] = GO_PRIVATE "more\n";
     static const char *const bad[] = {
         "",
         "x\n",
@@ -86,7 +87,7 @@ static void test_no_other_file(void **state)
         "PRIVATE+KEY+PeterNewmann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n",
         "PRIVATE+KEY+PeterNeumann+c74f20a4+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n",
         "PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFZ\n",
-        GO_PRIVATE "more\n"};
+        more};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct notary *n;
         struct err e;

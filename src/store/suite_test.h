@@ -14,6 +14,6 @@ struct suite_engine {
 };
 
 /* Returns how many cases failed. */
-int suite_run(const struct suite_engine *engine);
+int suite_run(const struct suite_engine *of);
 
 #endif

@@ -19,14 +19,14 @@
 
 static int64_t seconds; /* since the beginning of the test */
 
-struct mono __wrap_mono_now(void);
-struct mono __wrap_mono_now(void)
+struct mono mono_told(void) __asm__("__wrap_mono_now");
+struct mono mono_told(void)
 {
     return (struct mono){seconds * 1000000000};
 }
 
-struct wall __wrap_wall_now(void);
-struct wall __wrap_wall_now(void)
+struct wall wall_told(void) __asm__("__wrap_wall_now");
+struct wall wall_told(void)
 {
     return (struct wall){INT64_C(1000000000) * FORGE_NOW_S};
 }

@@ -34,8 +34,9 @@ static void times_add(struct times *t, struct mono begun)
 static void times_print(const char *name, struct times *t, size_t commands_each)
 {
     qsort(t->ns, t->n, sizeof *t->ns, ascending);
-    printf("\"%s\":{\"p50_us\":%.0f,\"p99_us\":%.0f,\"per_s\":%.0f}", name, (double)t->ns[t->n / 2] / 1e3,
-           (double)t->ns[t->n * 99 / 100] / 1e3, (double)(t->n * commands_each) * 1e9 / (double)t->total);
+    int64_t p50 = t->ns[t->n / 2], p99 = t->ns[t->n * 99 / 100];
+    printf("\"%s\":{\"p50_us\":%.0f,\"p99_us\":%.0f,\"per_s\":%.0f}", name, (double)p50 / 1e3,
+           (double)p99 / 1e3, (double)(t->n * commands_each) * 1e9 / (double)t->total);
     free(t->ns);
 }
 

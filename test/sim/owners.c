@@ -105,7 +105,7 @@ static void count_quotas(struct sim *s, const char *when)
 {
     for (size_t t = 0; t < SIM_TENANTS; t++) {
         uint32_t nodes = 0, allocations = 0;
-        for (uint8_t o = 0; o < SIM_OWNERS; o++) {
+        for (int o = 0; o < SIM_OWNERS; o++) {
             uint32_t its = 0;
             for (size_t i = 0; i < s->n; i++)
                 its += s->owner[i] == o + 1;
