@@ -8,13 +8,16 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 void base64_add(struct text *out, const void *bytes, size_t len)
 {
     const unsigned char *p = bytes;
+    char *to = text_room(out, (len + 2) / 3 * 4);
     for (; len > 0; p += 3, len -= len < 3 ? len : 3) {
         unsigned group = (unsigned)p[0] << 16 | (len > 1 ? (unsigned)p[1] << 8 : 0) | (len > 2 ? p[2] : 0);
-        text_add_char(out, digits[group >> 18]);
-        text_add_char(out, digits[group >> 12 & 63]);
-        text_add_char(out, len > 1 ? digits[group >> 6 & 63] : '=');
-        text_add_char(out, len > 2 ? digits[group & 63] : '=');
+        *to++ = digits[group >> 18];
+        *to++ = digits[group >> 12 & 63];
+        *to++ = len > 1 ? digits[group >> 6 & 63] : '=';
+        *to++ = len > 2 ? digits[group & 63] : '=';
     }
+    *to = '\0';
+    out->len = (size_t)(to - out->s);
 }
 
 static int digit_value(char c)
@@ -50,18 +53,20 @@ static size_t group_read(const char s[static 4], bool last, unsigned char out[st
 
 bool base64_take(const char *s, size_t len, struct text *out)
 {
-    size_t before = out->len;
+    size_t n = 0;
+    if (len % 4)
+        return false;
+    unsigned char *to = (unsigned char *)text_room(out, len / 4 * 3);
     for (size_t i = 0; i < len; i += 4) {
-        unsigned char bytes[3];
-        size_t n = len % 4 == 0 ? group_read(s + i, i + 4 == len, bytes) : 0;
-        if (n == 0) {
-            out->len = before;
-            if (out->s)
-                out->s[before] = '\0';
+        size_t taken = group_read(s + i, i + 4 == len, to + n);
+        if (taken == 0) {
+            *to = '\0';
             return false;
         }
-        text_add_bytes(out, bytes, n);
+        n += taken;
     }
+    to[n] = '\0';
+    out->len += n;
     return true;
 }
 

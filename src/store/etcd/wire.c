@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/etcd/wire.h"
 
+#include "base/base64.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* Adds the bytes in base64, in quotes. */
 static void add_base64(struct text *out, const char *bytes, size_t len)
 {
-    const unsigned char *in = (const unsigned char *)bytes;
-    char *to = text_room(out, (len + 2) / 3 * 4 + 3);
-    size_t n = 0;
-    to[n++] = '"';
-    for (size_t i = 0; i < len; i += 3) {
-        size_t left = len - i;
-        unsigned v =
-            (unsigned)in[i] << 16 | (left > 1 ? (unsigned)in[i + 1] << 8 : 0) | (left > 2 ? in[i + 2] : 0);
-        to[n++] = digits[v >> 18];
-        to[n++] = digits[v >> 12 & 63];
-        to[n++] = left > 1 ? digits[v >> 6 & 63] : '=';
-        to[n++] = left > 2 ? digits[v & 63] : '=';
-    }
-    to[n++] = '"';
-    to[n] = '\0';
-    out->len += n;
+    text_add_char(out, '"');
+    base64_add(out, bytes, len);
+    text_add_char(out, '"');
 }
 
 static void add_key(struct text *out, const char *name, const char *key)

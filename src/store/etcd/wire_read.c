@@ -4,9 +4,11 @@
  * an error. Texts are decoded into one piece of memory, which is made large enough before: base64 is longer
  * than what it says, so the length of the answer is enough.
  */
+#include "base/base64.h"
 #include "base/json.h"
 #include "store/etcd/wire.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,42 +43,20 @@ const struct wire_kv *wire_first(const struct wire_answer *a, size_t operation)
     return &a->kvs[a->found[operation].first];
 }
 
-static int base64_value(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* Decodes into `own`, which has room. NULL: not base64, or a zero byte in it. */
+/* Decodes into `own`, which has room: earlier texts stay where they are. NULL: not base64, or a zero byte in
+ * it. */
 static const char *value_decode(struct text *own, const char *in, size_t *len)
 {
-    size_t n = strlen(in), out = 0;
-    char *to = own->s + own->len;
-    if (n % 4)
+    const char *first = own->s;
+    size_t before = own->len;
+    if (!base64_take(in, strlen(in), own))
         return NULL;
-    size_t padding = n == 0 ? 0 : (in[n - 1] == '=') + (in[n - 1] == '=' && in[n - 2] == '=');
-    for (size_t i = 0; i < n; i += 4) {
-        unsigned v = 0;
-        for (size_t j = 0; j < 4; j++) {
-            int digit = i + j >= n - padding ? 0 : base64_value(in[i + j]);
-            if (digit < 0)
-                return NULL;
-            v = v << 6 | (unsigned)digit;
-        }
-        for (size_t j = 0; j < 3 && out < n / 4 * 3 - padding; j++)
-            to[out++] = (char)(v >> (16 - 8 * j));
-    }
-    if (memchr(to, '\0', out))
+    assert(own->s == first && "there was room");
+    *len = own->len - before;
+    if (memchr(own->s + before, '\0', *len))
         return NULL;
-    to[out] = '\0';
-    own->len += out + 1;
-    *len = out;
-    return to;
+    own->len++; /* its zero */
+    return own->s + before;
 }
 
 static int number_take(const json_t *o, const char *key, uint64_t *out, struct err *e)
