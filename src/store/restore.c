@@ -41,21 +41,6 @@ static int bare_open(struct sqlite *s, const char *path, int flags, struct err *
     return 0;
 }
 
-static int records_each(struct sqlite *s, store_record_fn *fn, void *arg, struct err *e)
-{
-    sqlite3_stmt *stmt = s->stmt[QUERY_RECORDS];
-    int r = 0, rc = SQLITE_ROW;
-    while (!r && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-        struct record_row row;
-        r = record_read(stmt, &row) ? fn(arg, row.key, row.value, e)
-                                    : sqlite_damaged(s->home.db, "a record is not what was written", e);
-    }
-    if (!r && rc != SQLITE_DONE)
-        r = sqlite_error(s->db, s->home.db, e);
-    sqlite3_reset(stmt);
-    return r;
-}
-
 int restore_look(const char *path, store_record_fn *fn, void *arg, struct restore_look *out, struct err *e)
 {
     struct sqlite s = {0};
@@ -67,7 +52,7 @@ int restore_look(const char *path, store_record_fn *fn, void *arg, struct restor
     if (!r && format == ROW_FORMAT)
         r = sqlite_state_judge(&s, &meta, e);
     if (!r && format == ROW_FORMAT)
-        r = records_each(&s, fn, arg, e);
+        r = sqlite_records(&s, fn, arg, e);
     if (!r && format < ROW_FORMAT)
         r = sqlite_prepare(&s, QUERY_META, QUERY_META + 1, e);
     if (!r && format < ROW_FORMAT)

@@ -268,15 +268,10 @@ static int sqlite_commit(struct store *store, uint64_t term, const struct store_
     return r;
 }
 
-static int sqlite_load(struct store *store, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e)
+int sqlite_records(struct sqlite *s, store_record_fn *fn, void *arg, struct err *e)
 {
-    struct sqlite *s = (struct sqlite *)store;
     sqlite3_stmt *stmt = s->stmt[QUERY_RECORDS];
-    struct meta_row meta = {0};
-    int r = sqlite_readable(s, e);
-    if (!r)
-        r = sqlite_meta(s, &meta, e);
-    int rc = SQLITE_ROW;
+    int r = 0, rc = SQLITE_ROW;
     while (!r && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
         struct record_row row;
         r = record_read(stmt, &row) ? fn(arg, row.key, row.value, e)
@@ -285,6 +280,18 @@ static int sqlite_load(struct store *store, store_record_fn *fn, void *arg, uint
     if (!r && rc != SQLITE_DONE)
         r = sqlite_error(s->db, s->home.db, e);
     sqlite3_reset(stmt);
+    return r;
+}
+
+static int sqlite_load(struct store *store, store_record_fn *fn, void *arg, uint64_t *revision, struct err *e)
+{
+    struct sqlite *s = (struct sqlite *)store;
+    struct meta_row meta = {0};
+    int r = sqlite_readable(s, e);
+    if (!r)
+        r = sqlite_meta(s, &meta, e);
+    if (!r)
+        r = sqlite_records(s, fn, arg, e);
     if (!r)
         *revision = meta.revision;
     return r;

@@ -113,6 +113,8 @@ int past_tidy(struct store *s, const struct store_keep *keep, struct wall now, b
 /* One step of limiting journal.db. *more says whether there was something to do. */
 int keep_step(struct sqlite *s, const struct store_keep *keep, struct wall now, bool *more, struct err *e);
 
+/* Calls fn with every record, in key order; as store_load. */
+int sqlite_records(struct sqlite *s, store_record_fn *fn, void *arg, struct err *e);
 /* Reads the present term and revision. */
 int sqlite_meta(struct sqlite *s, struct meta_row *row, struct err *e);
 
