@@ -142,22 +142,28 @@ static int check_query(const struct http_request *r, enum route route, struct er
 }
 
 /* A call of a caller who may make it. */
-static int carry_out(struct api *a, struct http_request *r, const struct caller *caller, struct text *answer,
-                     struct err *e)
+static int carry_out(struct api *a, struct http_request *r, const struct called *called,
+                     const struct caller *caller, struct text *answer, struct err *e)
 {
-    struct call c = {.api = a, .request = r, .caller = caller, .now = mono_now(), .wall = wall_now()};
-    int rc = route_find(http_method(r), http_method_name(r), http_path(r), &c.route, &c.parameter, e);
-    if (rc == 0)
-        rc = check_query(r, c.route, e);
-    if (rc == 0 && access_right_changes(route_get(c.route)->right))
+    struct call c = {.api = a,
+                     .request = r,
+                     .route = called->route,
+                     .parameter = called->parameter,
+                     .caller = caller,
+                     .now = mono_now(),
+                     .wall = wall_now()};
+    int rc = check_query(r, c.route, e);
+    bool changes = rc == 0 && access_right_changes(route_get(c.route)->right);
+    if (changes)
         rc = a->shell.leads(a->shell.arg, e);
     if (rc < 0)
         return rc;
     LOOP_DOES(route_get(c.route)->work);
     CLEANUP_TEXT struct text actor = {0};
-    caller_say(caller, &actor);
+    if (changes)
+        caller_say(caller, &actor);
+    c.actor = actor.s;
     c.reads_secrets = access_permits(RIGHT_ADMINISTER, caller->roles);
-    c.actor = access_right_changes(route_get(c.route)->right) ? actor.s : NULL;
     rc = call_query_bool(&c, "dry_run", &c.dry, e);
     return rc < 0 ? rc : calls[c.route](&c, answer, e);
 }
@@ -177,16 +183,17 @@ void call_answer(struct http_request *r, struct text *answer)
     http_answer_take(r, 200, NULL, text_take(answer), len);
 }
 
-/* The caller is known and may do this; or it may not. */
-static void on_caller(struct api *a, struct http_request *r, const struct caller *caller,
-                      const struct err *why)
+/* The caller is known and may do this; or it may not. called: NULL, with the reason, when there is no such
+ * route. */
+static void on_caller(struct api *a, struct http_request *r, const struct called *called,
+                      const struct caller *caller, const struct err *why)
 {
     struct text answer = {0};
     struct err e = {0};
     struct mono began = mono_now();
     CLEANUP_FREE char *path = mem_dup(http_path(r));
     CLEANUP_FREE char *from = mem_dup(stream_peer_address(http_stream(r)));
-    int rc = why ? err_set(&e, why->code, "%s", why->msg) : carry_out(a, r, caller, &answer, &e);
+    int rc = why ? err_set(&e, why->code, "%s", why->msg) : carry_out(a, r, called, caller, &answer, &e);
     log_debug(LOG_API, "%s %s from %s: %s, %lld us", http_method_name(r), path, from,
               rc < 0    ? e.msg
               : rc == 0 ? "answered"
@@ -203,12 +210,13 @@ static void on_caller(struct api *a, struct http_request *r, const struct caller
 
 void api_request(void *arg, struct http_request *r)
 {
-    enum route route;
-    const char *parameter;
+    struct called called;
     struct err e = {0};
-    int rc = route_find(http_method(r), http_method_name(r), http_path(r), &route, &parameter, &e);
+    int rc =
+        route_find(http_method(r), http_method_name(r), http_path(r), &called.route, &called.parameter, &e);
+    e.code = rc;
     if (rc == 0)
-        gate_enter(arg, r, route_get(route)->right, on_caller);
+        gate_enter(arg, r, &called, on_caller);
     else
-        on_caller(arg, r, NULL, (e.code = rc, &e));
+        on_caller(arg, r, NULL, NULL, &e);
 }

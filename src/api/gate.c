@@ -19,7 +19,8 @@ enum { GROUPS_MAX = 4096 };
 struct passing {
     struct api *api;
     struct http_request *request; /* NULL: the client is gone */
-    enum access_right want;
+    struct called called;
+    enum access_right want; /* the route's */
     gate_fn *fn;
     struct caller caller;
 };
@@ -45,7 +46,7 @@ static void passing_end(struct passing *p, const struct err *unknown)
         if (rc == 0)
             rc = caller_may(&p->caller, p->want, &e);
         e.code = rc;
-        p->fn(p->api, p->request, rc == 0 ? &p->caller : NULL, rc == 0 ? NULL : &e);
+        p->fn(p->api, p->request, &p->called, rc == 0 ? &p->caller : NULL, rc == 0 ? NULL : &e);
     }
     free(p);
 }
@@ -124,11 +125,11 @@ static void passing_user(struct passing *p)
     a->shell.names(a->shell.arg, &process, on_names, p);
 }
 
-void gate_enter(struct api *a, struct http_request *r, enum access_right want, gate_fn *fn)
+void gate_enter(struct api *a, struct http_request *r, const struct called *called, gate_fn *fn)
 {
     const char *authorization = http_header(r, "Authorization");
     struct passing *p = mem_alloc(sizeof *p);
-    *p = (struct passing){a, r, want, fn, caller_of(http_stream(r))};
+    *p = (struct passing){a, r, *called, route_get(called->route)->right, fn, caller_of(http_stream(r))};
     http_set_arg(r, p, on_gone);
     if (authorization) {
         passing_token(p, authorization);

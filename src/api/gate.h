@@ -11,11 +11,18 @@
  * caller has the right. Inside this folder.
  */
 
+/* What is called: a route, and the parameter of its path, which is the request's. */
+struct called {
+    enum route route;
+    const char *parameter; /* NULL: none */
+};
+
 /* The caller, who has the right; or why not: NULL with -EPERM, -EACCES, or -EAGAIN when it cannot be known
- * now. Both are borrowed until the function returns. */
-typedef void gate_fn(struct api *a, struct http_request *r, const struct caller *c, const struct err *why);
+ * now. All are borrowed until the function returns. */
+typedef void gate_fn(struct api *a, struct http_request *r, const struct called *called,
+                     const struct caller *c, const struct err *why);
 
 /* fn is called once, at once or later; not when the client is gone before. */
-void gate_enter(struct api *a, struct http_request *r, enum access_right want, gate_fn *fn);
+void gate_enter(struct api *a, struct http_request *r, const struct called *called, gate_fn *fn);
 
 #endif
