@@ -107,29 +107,24 @@ static void write_longest(struct text *out, const struct fettle_value *turns)
     write_line(out, "Longest turn", t.s);
 }
 
-static bool is_true(const struct fettle_value *o, const char *key)
-{
-    return strcmp(member_text(o, key), "true") == 0;
-}
-
 /* Etcd's own health, and what a person does about it. */
 static void write_etcd(struct text *out, const struct fettle_value *etcd)
 {
     if (!etcd)
         return;
-    if (!is_true(etcd, "majority"))
+    if (!fettle_get_true(etcd, "majority"))
         write_line(out, "ETCD",
                    "it has no majority: start its members that are down; until then nothing can change");
-    if (is_true(etcd, "no_space"))
+    if (fettle_get_true(etcd, "no_space"))
         write_line(
             out, "ETCD",
             "its space alarm is on: defragment its members (etcdctl defrag), then etcdctl alarm disarm");
-    if (is_true(etcd, "corrupt"))
+    if (fettle_get_true(etcd, "corrupt"))
         write_line(out, "ETCD", "it reports a damaged member: replace that member");
     const struct fettle_value *endpoints = fettle_value_find(etcd, "endpoints");
     for (const struct fettle_value *i = fettle_value_first(endpoints); i; i = fettle_value_next(i)) {
         CLEANUP_TEXT struct text t = {0};
-        if (is_true(i, "answers"))
+        if (fettle_get_true(i, "answers"))
             text_printf(&t, "%s, version %s, leader %s, %s of %s bytes in use", member_text(i, "url"),
                         member_text(i, "version"),
                         *member_text(i, "leader") ? member_text(i, "leader") : "unknown",
@@ -140,8 +135,8 @@ static void write_etcd(struct text *out, const struct fettle_value *etcd)
     }
 }
 
-/* "c1 (https://c1:6121), revision 17, as of 300 ms ago"; and a line for each controller and member of etcd.
- */
+/* "c1 (https://c1:6121), this controller knew all commits 300 ms ago"; and a line for each controller and
+ * each member of etcd. */
 static void write_quorum(struct text *out, const struct fettle_value *quorum)
 {
     CLEANUP_TEXT struct text leader = {0};

@@ -104,32 +104,33 @@ static int owner_nodes(struct call *c, char **nodes, struct err *e)
     return choice_target_list(c, c->args, c->n_args, nodes, e);
 }
 
+typedef int owner_fn(struct fettle *f, const char *nodes, const char *owner, const char *reason,
+                     struct fettle_answer **out, struct fettle_error *e);
+
+static int owner_change(struct call *c, owner_fn *fn, char *nodes, const char *done, struct err *e)
+{
+    struct fettle_answer *answer = NULL;
+    struct fettle_error why;
+    struct fettle *f = call_controller(c, e);
+    if (!f)
+        return e->code;
+    int r = fn(f, nodes, c->value[OPTION_OWNER], c->value[OPTION_REASON], &answer, &why);
+    r = call_told(r, &why, e);
+    return r < 0 ? r : report_change(c, answer, done, "nothing had to change");
+}
+
 int owner_claim(struct call *c, struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
-    struct fettle_answer *answer = NULL;
-    struct fettle_error why;
     int r = choice_target_list(c, c->args, c->n_args, &nodes, e);
-    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
-    if (!f)
-        return e->code;
-    r = fettle_owner_claim(f, nodes, c->value[OPTION_OWNER], c->value[OPTION_REASON], &answer, &why);
-    r = call_told(r, &why, e);
-    return r < 0 ? r : report_change(c, answer, "claimed", "nothing had to change");
+    return r < 0 ? r : owner_change(c, fettle_owner_claim, nodes, "claimed", e);
 }
 
 int owner_release(struct call *c, struct err *e)
 {
     CLEANUP_FREE char *nodes = NULL;
-    struct fettle_answer *answer = NULL;
-    struct fettle_error why;
     int r = owner_nodes(c, &nodes, e);
-    struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
-    if (!f)
-        return e->code;
-    r = fettle_owner_release(f, nodes, c->value[OPTION_OWNER], c->value[OPTION_REASON], &answer, &why);
-    r = call_told(r, &why, e);
-    return r < 0 ? r : report_change(c, answer, "released", "nothing had to change");
+    return r < 0 ? r : owner_change(c, fettle_owner_release, nodes, "released", e);
 }
 
 int owner_transfer(struct call *c, struct err *e)
