@@ -41,6 +41,16 @@ static bool texts_equal(const struct config_text *a, const struct config_text *b
     return true;
 }
 
+int agreement_read(const struct controller *c, struct config *out, struct err *e)
+{
+    struct config_text agreed;
+    int rc = config_text_load(c->cluster, &agreed, e);
+    if (rc == 0)
+        rc = config_read_agreed(c->conf.path, &agreed, out, e) < 0 ? -EINVAL : 0;
+    config_text_fini(&agreed);
+    return rc;
+}
+
 /* From the configuration that is agreed to the one that was read. */
 static void compare_agreed(struct controller *c, const struct config_text *agreed, struct text *changes)
 {

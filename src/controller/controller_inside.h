@@ -118,6 +118,10 @@ int agreement_start(struct controller *c, uint64_t *revision, struct err *e);
 typedef void agreement_fn(void *arg, const struct err *why);
 void agreement_begin(struct controller *c, const struct config *fresh, const char *actor, const char *changes,
                      agreement_fn *fn, void *arg);
+/* Reads the configuration that is agreed, with this controller's own parameters from its file. -ENOENT: none
+ * is agreed; -EILSEQ: a record is missing; -EINVAL: it cannot be read, also for a file of this controller's.
+ */
+int agreement_read(const struct controller *c, struct config *out, struct err *e);
 /* Lines as one sentence of limited length. */
 void agreement_say(const char *changes, struct text *out);
 

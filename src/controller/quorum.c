@@ -88,14 +88,10 @@ static int find_authority(const struct controller *c, struct err *e)
 /* Without an agreed configuration the one of the files stays: the first leader agrees it. */
 static int take_agreed(struct controller *c, struct err *e)
 {
-    struct config_text agreed;
     struct config is;
-    int rc = config_text_load(c->cluster, &agreed, e);
+    int rc = agreement_read(c, &is, e);
     if (rc == -ENOENT)
         return 0;
-    if (rc == 0)
-        rc = config_read_agreed(c->conf.path, &agreed, &is, e);
-    config_text_fini(&agreed);
     if (rc < 0)
         return err_wrap(e, rc, "the agreed configuration");
     config_fini(&c->conf);

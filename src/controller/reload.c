@@ -128,14 +128,9 @@ static void take_config(struct controller *c, struct config *fresh)
 void reload_agreed(struct controller *c)
 {
     LOOP_DOES("reload");
-    struct config_text agreed;
     struct config fresh;
     struct err why;
-    int rc = config_text_load(c->cluster, &agreed, &why);
-    if (rc == 0)
-        rc = config_read_agreed(c->conf.path, &agreed, &fresh, &why);
-    config_text_fini(&agreed);
-    if (rc == 0)
+    if (agreement_read(c, &fresh, &why) == 0)
         take_config(c, &fresh);
     else
         log_warn("the agreed configuration is not taken yet: %s", why.msg);
