@@ -510,14 +510,20 @@ static void begin_again(struct world *x, const char *text, size_t n)
     open_committer(x);
 }
 
-static void test_another_journal(void **state)
+/* A log that has three entries, each with a commit of its own. */
+static void begin_with_three(struct world *x)
 {
-    struct world *x = *state;
-    struct err e;
     begin(x);
     for (int i = 0; i < 3; i++)
         commit(x, 1, "bad DIMM");
     check_head(x, 3);
+}
+
+static void test_another_journal(void **state)
+{
+    struct world *x = *state;
+    struct err e;
+    begin_with_three(x);
     begin_again(x, "bad GPU", 3);
     assert_int_equal(open_log(x, &e), -EILSEQ);
     assert_non_null(strstr(e.msg, "entry 1.0 of the journal is not what was logged"));
@@ -527,10 +533,7 @@ static void test_an_older_state(void **state)
 {
     struct world *x = *state;
     struct err e;
-    begin(x);
-    for (int i = 0; i < 3; i++)
-        commit(x, 1, "bad DIMM");
-    check_head(x, 3);
+    begin_with_three(x);
     begin_again(x, "bad DIMM", 2);
     assert_int_equal(open_log(x, &e), -EILSEQ);
     assert_non_null(strstr(e.msg, "older copy"));
@@ -553,10 +556,7 @@ static void test_the_same_journal(void **state)
 {
     struct world *x = *state;
     struct err e;
-    begin(x);
-    for (int i = 0; i < 3; i++)
-        commit(x, 1, "bad DIMM");
-    check_head(x, 3);
+    begin_with_three(x);
     begin_again(x, "bad DIMM", 4);
     assert_int_equal(open_log(x, &e), 0);
     check_head(x, 4);
