@@ -55,9 +55,9 @@ struct controller {
     uv_timer_t tick;
     uv_idle_t sweep; /* active while the watch has more to do than fits in a turn */
     bool ticking, closing;
-    bool leads;   /* it may commit and act; with a state in etcd it may stop to, see deposed */
+    bool leads;   /* it took the leadership, */
+    bool deposed; /* and lost it again: with a state in etcd, until it begins anew */
     bool rests;   /* nothing is done outside any more */
-    bool deposed; /* it led, and another controller may lead now */
     enum controller_end end;
     struct lease *lease;   /* with a state in etcd */
     bool revised;          /* another controller agreed a configuration, which is not taken yet */

@@ -27,6 +27,7 @@ struct quorum {
     struct etcd_asking *asking;
     struct mono asked;
     json_t *health; /* etcd's, as the status has it; NULL: not known yet */
+    bool is_leader; /* the leader that etcd named last is this process */
     char leader[ETCD_NAME_BYTES_MAX + 1], leader_address[ETCD_ADDRESS_BYTES_MAX + 1]; /* "": nobody leads */
     bool is_resigned;
     struct err silent; /* why etcd does not answer; code 0: it answers */
@@ -170,7 +171,7 @@ static void on_lost(void *arg, const struct err *why)
     committer_depose(c->committer);
     lease_stand(c->lease, false);
     c->deposed = true;
-    if (strcmp(c->quorum->leader, c->quorum->name) != 0)
+    if (!c->quorum->is_leader)
         begin_anew(c);
 }
 
@@ -178,6 +179,7 @@ static void on_leader(void *arg, const struct lease_leader *leader)
 {
     struct controller *c = arg;
     struct quorum *q = c->quorum;
+    q->is_leader = leader && leader->is_self;
     snprintf(q->leader, sizeof q->leader, "%s", leader ? leader->name : "");
     snprintf(q->leader_address, sizeof q->leader_address, "%s", leader ? leader->address : "");
     if (!leader)
@@ -223,7 +225,7 @@ int quorum_leads(const struct controller *c, struct err *e)
         return err_set(e, -EAGAIN, "no change is possible while etcd does not answer: %s", q->silent.msg);
     if (!*q->leader)
         return err_set(e, -EREMOTE, "no controller leads at the moment; try again");
-    if (strcmp(q->leader, q->name) == 0)
+    if (q->is_leader)
         return err_set(e, -EREMOTE, "this controller is about to lead; try again");
     return err_set(e, -EREMOTE, "%s leads, and this controller follows; ask https://%s", q->leader,
                    q->leader_address);
