@@ -122,7 +122,7 @@ def test_changes_reach_the_leader(world):
     status, answer = follower.ask('POST', '/v1/nodes/drain', {'nodes': 'lx001', 'reason': 'fan'})
     equal((status, answer['error']['code']), (421, 'not_leader'), 'a change at a follower')
     contains(answer['error']['message'], f'{leader.name} leads', 'the refusal')
-    q.fettle('node', 'drain', 'lx001', '--reason', 'fan')
+    follower.fettle('node', 'drain', 'lx001', '--reason', 'fan', env={'FETTLE_CONTROLLER': f'{follower.socket},{leader.socket}'})
     q.agreed('after a drain')
     for c in q.all:
         contains(c.fettle('node', 'list', '-H', '-o', 'name,why', 'lx001'), 'fan', f'the reason at {c.name}')
