@@ -4,6 +4,7 @@
  */
 #include "base/log.h"
 #include "base/notify.h"
+#include "base/text.h"
 #include "controller/config/config.h"
 #include "controller/controller.h"
 #include "controller/own_user.h"
@@ -53,25 +54,30 @@ static int check_configuration(const char *path, const char *state)
     return is_able ? 0 : 1;
 }
 
-static bool is_ending; /* by a signal */
+/* The process's: they outlive a controller that begins anew, so that none of them ends the process unheard. */
+struct signals {
+    uv_signal_t hangup, interrupt, terminate;
+    struct controller *controller; /* NULL: it is being opened or closed */
+    bool is_ending;
+};
 
 static void on_hangup(uv_signal_t *s, int signum)
 {
-    controller_reload(s->data);
+    const struct signals *all = s->data;
+    if (all->controller)
+        controller_reload(all->controller);
 }
 
 static void on_end(uv_signal_t *s, int signum)
 {
-    is_ending = true;
+    struct signals *all = s->data;
+    all->is_ending = true;
     log_info("ending after signal %d", signum);
-    uv_stop(s->loop);
+    if (all->controller)
+        uv_stop(s->loop);
 }
 
-struct signals {
-    uv_signal_t hangup, interrupt, terminate;
-};
-
-static void signals_start(struct signals *s, uv_loop_t *loop, struct controller *c)
+static void signals_start(struct signals *s, uv_loop_t *loop)
 {
     const struct {
         uv_signal_t *handle;
@@ -79,54 +85,56 @@ static void signals_start(struct signals *s, uv_loop_t *loop, struct controller 
         int signum;
     } all[] = {
         {&s->hangup, on_hangup, SIGHUP}, {&s->interrupt, on_end, SIGINT}, {&s->terminate, on_end, SIGTERM}};
+    *s = (struct signals){0};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         uv_signal_init(loop, all[i].handle);
-        all[i].handle->data = c;
+        all[i].handle->data = s;
         uv_signal_start(all[i].handle, all[i].cb, all[i].signum);
+        uv_unref((uv_handle_t *)all[i].handle); /* a controller that closes runs the loop until it is empty */
     }
 }
 
-static void signals_stop(struct signals *s)
+static void signals_stop(struct signals *s, uv_loop_t *loop)
 {
     uv_close((uv_handle_t *)&s->hangup, NULL);
     uv_close((uv_handle_t *)&s->interrupt, NULL);
     uv_close((uv_handle_t *)&s->terminate, NULL);
+    uv_run(loop, UV_RUN_DEFAULT);
 }
 
 /* From the opening of the controller to its end. False: it did not open. */
-static bool serve_once(const struct options *o, uv_loop_t *loop, enum controller_end *end)
+static bool serve_once(const struct options *o, uv_loop_t *loop, struct signals *s, enum controller_end *end)
 {
-    struct controller *c = NULL;
-    struct signals signals;
     struct err e = {0};
-    if (controller_open(loop, o->config, o->state, &c, &e) < 0) {
+    if (controller_open(loop, o->config, o->state, &s->controller, &e) < 0) {
         log_error("%s", e.msg);
         return false;
     }
-    signals_start(&signals, loop, c);
     notify_ready();
     uv_run(loop, UV_RUN_DEFAULT);
-    *end = is_ending ? CONTROLLER_STOPPED : controller_ended(c);
+    *end = s->is_ending ? CONTROLLER_STOPPED : controller_ended(s->controller);
     if (*end != CONTROLLER_ANEW)
         notify_stopping();
-    signals_stop(&signals);
-    controller_close(c);
+    controller_close(STEAL(s->controller));
     return true;
 }
 
 static int main_serve(const struct options *o)
 {
     uv_loop_t loop;
+    struct signals signals;
     enum controller_end end = CONTROLLER_STOPPED;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of a write, not the end */
     uv_loop_init(&loop);
+    signals_start(&signals, &loop);
     bool opened;
     do
-        opened = serve_once(o, &loop, &end);
-    while (opened && end == CONTROLLER_ANEW);
+        opened = serve_once(o, &loop, &signals, &end);
+    while (opened && end == CONTROLLER_ANEW && !signals.is_ending);
+    signals_stop(&signals, &loop);
     uv_loop_close(&loop);
-    return opened && end == CONTROLLER_STOPPED ? 0 : 1;
+    return opened && (end == CONTROLLER_STOPPED || signals.is_ending) ? 0 : 1;
 }
 
 int main(int argc, char **argv)

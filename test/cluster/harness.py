@@ -125,7 +125,15 @@ class Process:
         self.wanted = False
         if self.popen.poll() is None:
             self.send(signal.SIGTERM)
-        equal(self.wait_end(), 0, f'{self.name}, told to end, has the exit status')
+        status = self.wait_end()
+        if self.damage():
+            raise Damaged(f'{self.name}: {self.damage()}')
+        equal(status, 0, f'{self.name}, told to end, has the exit status')
+
+    def damage(self):
+        """What a sanitizer found in the process, or ""."""
+        found = re.search(r'(?m)^.*(Sanitizer|runtime error:).*$', self.log())
+        return self.log()[found.start():][:4000] if found else ''
 
     def wait_end(self, within=TIMEOUT):
         self.wanted = False
@@ -233,9 +241,8 @@ class World:
                 raise Damaged(f'{p.name} ended by itself with {p.status()}')
         wait('no process is left', lambda: not self.marked(), 15)
         for p in self.processes:
-            found = re.search(r'(?m)^.*(Sanitizer|runtime error:).*$', p.log())
-            if found:
-                raise Damaged(f'{p.name}: {found.group(0)}\n{p.log()[found.start():][:4000]}')
+            if p.damage():
+                raise Damaged(f'{p.name}: {p.damage()}')
         for c in self.controllers:
             c.check_left()
         for a in self.agents:
