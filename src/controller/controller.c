@@ -175,6 +175,7 @@ void controller_close(struct controller *c)
         uv_close((uv_handle_t *)&c->tick, NULL);
         uv_close((uv_handle_t *)&c->sweep, NULL);
     }
+    quorum_stop(c);
     http_server_destroy(c->http);
     issuer_destroy(c->issuer);
     logins_destroy(c->logins);

@@ -102,7 +102,9 @@ int quorum_leads(const struct controller *c, struct err *e);
 json_t *quorum_status(const struct controller *c);
 /* Call it some times a second. */
 void quorum_turn(struct controller *c, struct mono now);
-/* Gives the leadership back, and ends following. The loop must run on until its handles are closed. */
+/* Ends following, and stands for the leadership no more. A leader keeps it until quorum_resign. */
+void quorum_stop(struct controller *c);
+/* Gives the leadership back. The loop must run on until its handles are closed. */
 void quorum_resign(struct controller *c);
 void quorum_close(struct controller *c);
 /* Opens the audit log of the state, which stands at this revision. */

@@ -307,6 +307,16 @@ static void on_resigned(void *arg)
     q->is_resigned = true;
 }
 
+/* What others commit from now on is not taken over: the committer is about to close. */
+void quorum_stop(struct controller *c)
+{
+    if (!c->quorum)
+        return;
+    follow_destroy(STEAL(c->quorum->follow));
+    if (c->lease)
+        lease_stand(c->lease, false);
+}
+
 /* The leadership is given back after the last commit. */
 void quorum_resign(struct controller *c)
 {
@@ -318,7 +328,6 @@ void quorum_resign(struct controller *c)
         while (!q->is_resigned)
             uv_run(c->loop, UV_RUN_ONCE);
     }
-    follow_destroy(STEAL(q->follow));
     etcd_asking_destroy(STEAL(q->asking));
     lease_destroy(STEAL(c->lease));
 }

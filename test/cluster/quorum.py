@@ -305,4 +305,19 @@ def test_nothing_acknowledged_is_lost(world):
     equal(sorted(set(drained) - set(clients.acknowledged) - set(clients.unknown)), [], 'drains that were refused, and are there')
 
 
+def test_a_follower_ends_while_the_leader_commits(world):
+    """What is committed while it closes finds nobody who has closed already."""
+    q = Quorum(world)
+    clients = Clients(q, 4)
+    for _ in range(5):
+        for c in q.followers():
+            c.process.stop()
+        for c in q.all:
+            if c.process.status() is not None:
+                c.start()
+    clients.stop()
+    equal(clients.odd, [], 'answers that nobody expects')
+    q.agreed('in the end')
+
+
 main()
