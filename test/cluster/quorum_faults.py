@@ -101,8 +101,9 @@ class Etcd(Kept):
 
 
 class Member(Controller, Kept):
-    # One that cannot open the state, with etcd away, says so and ends with 1; then the service manager tries again.
-    ALLOWED = (0, 1, -9)
+    # One that cannot open the state, with etcd away, says so and ends with 1; then the service manager tries again. One that
+    # has only just been started has no handler for SIGTERM yet.
+    ALLOWED = (0, 1, -9, -15)
 
     def __init__(self, world, machine, endpoints):
         Kept.__init__(self, machine)
