@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 from fuse import MNT_DETACH, call, libc, own_mounts
-from harness import Skipped, need_root
+from harness import Failed, Skipped, need_root
 
 CLONE_NEWNET = 0x40000000
 NOBODY = '02:00:00:00:ff:ff'  # the address of no machine: what goes there is lost
@@ -18,7 +18,7 @@ def ip(*words, fd=None):
     enter = [] if fd is None else ['nsenter', f'--net=/proc/self/fd/{fd}']
     p = subprocess.run([*enter, 'ip', *words], pass_fds=[] if fd is None else [fd], capture_output=True, text=True)
     if p.returncode:
-        raise Skipped(f'ip {" ".join(words)}: {p.stderr.strip()}')
+        raise Failed(f'ip {" ".join(words)}: {p.stderr.strip()}')
 
 
 class Network:
@@ -33,7 +33,12 @@ class Network:
         call('unshare', CLONE_NEWNET)
         self.world, self.machines, self.address = world, [], '10.99.0.254'
         ip('link', 'set', 'lo', 'up')
-        ip('link', 'add', 'middle', 'type', 'bridge')
+        try:
+            ip('link', 'add', 'middle', 'type', 'bridge')
+            ip('link', 'add', 'try', 'type', 'veth', 'peer', 'name', 'again')
+        except Failed as e:
+            raise Skipped(f'this kernel has no bridge, or no veth: {e}') from None
+        ip('link', 'delete', 'try')
         ip('address', 'add', f'{self.address}/24', 'dev', 'middle')
         ip('link', 'set', 'middle', 'up')
 

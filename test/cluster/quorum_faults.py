@@ -497,6 +497,7 @@ def again():
 
 
 def test_faults(world):
+    print(f'again: {again()}', flush=True)
     q, log, chance = Quorum(world), Log(), random.Random(SEED)
     clients = begin_clients(q, log)
     try:
@@ -513,7 +514,7 @@ def test_faults(world):
         q.stop()
     except Exception:
         log.ended.set()
-        print(f'seed {SEED}; again: {again()}', *log.lines, sep='\n    ', flush=True)
+        print(f'what happened with seed {SEED}:', *log.lines, sep='\n    ', flush=True)
         raise
 
 
