@@ -95,6 +95,14 @@ static void signals_start(struct signals *s, uv_loop_t *loop)
     }
 }
 
+/* Those that came while the loop did not run. */
+static void signals_hear(struct signals *s, uv_loop_t *loop)
+{
+    uv_ref((uv_handle_t *)&s->terminate); /* a loop without a handle hears nothing */
+    uv_run(loop, UV_RUN_NOWAIT);
+    uv_unref((uv_handle_t *)&s->terminate);
+}
+
 static void signals_stop(struct signals *s, uv_loop_t *loop)
 {
     uv_close((uv_handle_t *)&s->hangup, NULL);
@@ -109,6 +117,7 @@ static bool serve_once(const struct options *o, uv_loop_t *loop, struct signals 
     struct err e = {0};
     if (controller_open(loop, o->config, o->state, &s->controller, &e) < 0) {
         log_error("%s", e.msg);
+        signals_hear(s, loop);
         return false;
     }
     notify_ready();
@@ -135,7 +144,7 @@ static int main_serve(const struct options *o)
     while (opened && end == CONTROLLER_ANEW && !signals.is_ending);
     signals_stop(&signals, &loop);
     uv_loop_close(&loop);
-    return opened && (end == CONTROLLER_STOPPED || signals.is_ending) ? 0 : 1;
+    return signals.is_ending || (opened && end == CONTROLLER_STOPPED) ? 0 : 1;
 }
 
 int main(int argc, char **argv)

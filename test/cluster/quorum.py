@@ -4,6 +4,7 @@ changes are asked for."""
 import os
 import random
 import shutil
+import signal
 import socket
 import threading
 import time
@@ -246,6 +247,27 @@ def test_the_configuration_is_one(world):
     follower.restart()
     check('gx01' in follower.table(), 'the follower knows the node after its start')
     q.agreed('after the reload')
+
+
+def hears(process, signum):
+    """Whether the process has a handler for the signal."""
+    with open(f'/proc/{process.pid}/status', encoding='ascii') as f:
+        caught = next(line for line in f if line.startswith('SigCgt:'))
+    return int(caught.split()[1], 16) >> (signum - 1) & 1
+
+
+def test_told_to_end_while_it_opens(world):
+    """A controller that waits for a silent etcd is told to end. It cannot open the state either, which is no fault then."""
+    q = Quorum(world)
+    c = q.followers()[0]
+    c.process.stop()
+    q.etcd.members[0].pause()
+    c.launch()
+    wait('it hears signals', lambda: hears(c.process, signal.SIGTERM))
+    c.process.stop()
+    contains(c.log_lines('ending after signal')[-1], '15', 'its log')
+    q.etcd.members[0].resume()
+    q.leader()
 
 
 class Clients:

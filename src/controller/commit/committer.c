@@ -216,6 +216,10 @@ static void store_heard(struct committer *k)
     k->unsure = k->resolved.rc < 0;
     DL_CONCAT(k->follow, k->resolved.found);
     k->resolved.found = NULL;
+    if (k->resolved.rc != -ERANGE || k->deposed)
+        return;
+    k->deposed = true; /* asking again would give the same answer for ever */
+    k->events.on_deposed(k->events.arg, &k->resolved.why);
 }
 
 static void on_committed(uv_work_t *work, int status)

@@ -44,7 +44,8 @@ struct committer_events {
     void (*on_store)(void *arg, const struct err *why);
     /* A tidying step failed (with the error), or succeeded (NULL). */
     void (*on_journal)(void *arg, const struct err *why);
-    /* Another controller leads: nothing may be done any more. */
+    /* Another controller leads, or the store cannot tell any more what was committed, and is to be loaded
+     * anew: nothing may be done any more. */
     void (*on_deposed)(void *arg, const struct err *why);
 };
 

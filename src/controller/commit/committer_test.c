@@ -3,6 +3,7 @@
 
 #include "cluster/said_test.h"
 #include "store/change.h"
+#include "store/engine.h"
 #include "store/fixture_test.h"
 
 #include <errno.h>
@@ -295,6 +296,31 @@ static void test_a_follower_becomes_the_leader(void **state)
     ask(x, "d", COMMAND_DRAIN, "root", "lx001", "x");
     assert_string_equal(wait_for(x, 1), "d: another controller leads\n");
     cluster_destroy(behind);
+}
+
+static int resolve_no_more(struct store *s, uint64_t after, store_change_fn *fn, void *arg, struct err *e)
+{
+    return err_set(e, -ERANGE, "the history is gone");
+}
+
+/* The store would say the same for ever. */
+static void test_a_store_that_cannot_tell_is_loaded_anew(void **state)
+{
+    struct world *x = *state;
+    const struct store_engine *engine = x->store->engine;
+    struct store_engine forgetful = *engine;
+    forgetful.resolve = resolve_no_more;
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    wait_for(x, 1);
+    x->store->engine = &forgetful;
+    sync_fails = 1;
+    ask(x, "b", COMMAND_DRAIN, "root", "lx002", "x");
+    const char *log = wait_for(x, 1);
+    assert_int_equal(count(log, "deposed\n"), 1);
+    assert_int_equal(count(log, "b: ? "), 1);
+    ask(x, "c", COMMAND_DRAIN, "root", "lx003", "x");
+    assert_string_equal(wait_for(x, 1), "c: another controller leads\n");
+    x->store->engine = engine;
 }
 
 static void test_what_waits_is_one_batch(void **state)
@@ -919,6 +945,7 @@ int main(void)
         TEST(test_nodes_of_a_commit_are_told_in_turns),
         TEST(test_answered_after_the_stream_and_never_at_once),
         TEST(test_a_follower_becomes_the_leader),
+        TEST(test_a_store_that_cannot_tell_is_loaded_anew),
         TEST(test_what_waits_is_one_batch),
         TEST(test_the_same_node_waits_for_the_next_batch),
         TEST(test_the_same_record_waits_for_the_next_batch),

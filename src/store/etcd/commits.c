@@ -80,6 +80,13 @@ static void leader_take(struct commits *c, const struct wire_kv *kv)
     memcpy(c->leader, told.instance, sizeof c->leader);
 }
 
+void commits_begin(struct commits *c, uint64_t at, const struct wire_kv *leader)
+{
+    static const struct wire_kv none = {0};
+    c->made_at = at;
+    leader_take(c, leader ? leader : &none);
+}
+
 static int event_take(struct commits *c, const struct wire_kv *kv, struct err *e)
 {
     const char *key = layout_after(kv->key, LAYOUT_RECORD);

@@ -17,7 +17,8 @@
 struct commits {
     uint64_t revision;            /* the last commit that was told */
     char mark[LAYOUT_MARK_BYTES]; /* its mark; "" before the first one */
-    uint64_t made_at; /* etcd's revision in which it was made; 0: the owner does not know it yet */
+    uint64_t made_at; /* etcd's revision in which it was made, or was still the last one; 0: the owner does
+                         not know it yet */
     bool led_changed; /* the leader key went or changed hands; the owner takes it back */
     char leader[LAYOUT_MARK_BYTES];
     struct text line; /* a line of the stream that has not ended yet */
@@ -35,6 +36,9 @@ enum { COMMITS_LINE_BYTES_MAX = 16 << 20 };
 /* Begins behind the commit of this revision. */
 void commits_init(struct commits *c, uint64_t after);
 void commits_fini(struct commits *c);
+/* The stream begins behind this revision of etcd, by which the last commit that was told is the last one, and
+ * this is the leader key (NULL: none). Not while a stream is read. */
+void commits_begin(struct commits *c, uint64_t at, const struct wire_kv *leader);
 /* The stream begins anew, behind the last commit that was told. */
 void commits_restart(struct commits *c);
 

@@ -4,8 +4,9 @@
  * When the stream has brought the answer's revision, the follower is current as of the moment at which the
  * question was sent. A stream that does not bring it within a lease is begun anew, on another member.
  *
- * A stream begins behind the revision of etcd in which the last commit that was told was made. At first the
- * journal's key of that commit says which one that is.
+ * A stream begins behind the revision of etcd in which the last commit that was told was made; the journal's
+ * key of that commit says which one that is. Or behind a later one, by which that commit is still the last:
+ * the leader writes its key all the time, and etcd's history need not reach back to the last commit.
  */
 #include "store/etcd/follow.h"
 
@@ -23,7 +24,7 @@
 #define SEEN_EVERY span_s(1)
 
 /* What a question reads. */
-enum { READS_CLUSTER, READS_HEAD, READS_JOURNAL };
+enum { READS_CLUSTER, READS_HEAD, READS_JOURNAL, READS_LEADER };
 
 struct follow {
     uv_timer_t turn;
@@ -119,6 +120,13 @@ static void stream_failed(struct follow *f, const struct err *why)
     f->wanted.is = false;
 }
 
+static void leader_judge(struct follow *f)
+{
+    if (f->commits.led_changed)
+        f->events.on_leader(f->events.arg);
+    f->commits.led_changed = false;
+}
+
 static void on_piece(void *arg, const char *bytes, size_t len)
 {
     LOOP_DOES("commits of the leader");
@@ -128,10 +136,7 @@ static void on_piece(void *arg, const char *bytes, size_t len)
     current_judge(f);
     if (mono_sub(mono_now(), f->noted).ns > SEEN_EVERY.ns)
         bookmark_keep(f);
-    if (f->commits.led_changed) {
-        f->commits.led_changed = false;
-        f->events.on_leader(f->events.arg);
-    }
+    leader_judge(f);
     if (r == -ERANGE || r == -EILSEQ)
         follow_end(f, &e);
     else if (r)
@@ -183,6 +188,8 @@ static int head_judge(struct follow *f, const struct wire_answer *a, struct layo
     if (head->revision < revision)
         return err_set(e, -EILSEQ, "etcd stands at revision %" PRIu64 ", and this controller at %" PRIu64,
                        head->revision, revision);
+    if (!f->stream && head->revision == f->commits.revision)
+        commits_begin(&f->commits, a->revision, wire_first(a, READS_LEADER));
     if (!f->commits.made_at && !journal)
         return err_set(e, -ERANGE, "etcd's journal does not have revision %" PRIu64 " any more", revision);
     if (!f->commits.made_at)
@@ -234,6 +241,7 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
         if (!f->stream)
             stream_begin(f);
         current_judge(f);
+        leader_judge(f);
     }
 }
 
@@ -246,6 +254,7 @@ static void follow_ask(struct follow *f)
     wire_get(&t.success, LAYOUT_CLUSTER, NULL);
     wire_get(&t.success, LAYOUT_HEAD, NULL);
     wire_get(&t.success, layout_journal_key(f->commits.revision, journal), NULL);
+    wire_get(&t.success, LAYOUT_LEADER, NULL);
     wire_txn_write(&t, &body);
     f->asks = true;
     f->had = f->commits.revision;

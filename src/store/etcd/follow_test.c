@@ -277,6 +277,22 @@ static void test_history_that_is_compacted_ends_it(void **state)
     WAIT_FOR(w, follow_revision(w->follow) == 4);
 }
 
+/* The leader renews its key while nothing is committed, so that the last commit lies before all history. */
+static void test_a_last_commit_before_all_history_is_enough(void **state)
+{
+    struct world *w = *state;
+    put(w);
+    for (int i = 0; i < 3; i++)
+        lab_put(lab, "other", "1");
+    compact();
+    follow(w, w->endpoints, 1);
+    WAIT_FOR(w, w->is_current || w->end);
+    assert_int_equal(w->end, 0);
+    put(w);
+    WAIT_FOR(w, follow_revision(w->follow) == 2);
+    assert_string_equal(w->told.s, "2");
+}
+
 static void test_somebody_elses_writes_end_it(void **state)
 {
     struct world *w = *state;
@@ -360,6 +376,7 @@ int main(void)
         TEST(test_an_etcd_that_stands_still_is_said),
         TEST(test_an_etcd_that_comes_back_is_followed_from_where_it_was),
         TEST(test_history_that_is_compacted_ends_it),
+        TEST(test_a_last_commit_before_all_history_is_enough),
         TEST(test_somebody_elses_writes_end_it),
         TEST(test_an_etcd_that_lost_commits_ends_it),
         TEST(test_it_says_when_the_leader_key_goes),
