@@ -93,6 +93,8 @@ void leadership_begin(struct controller *c, uint64_t term);
 
 /* Opens the state in etcd, and loads it. */
 int quorum_open(struct controller *c, uint64_t *revision, struct err *e);
+/* Has the committer mirror the journal into the state directory. */
+void quorum_mirror(struct controller *c);
 /* Follows the commits after the revision, and stands for the leadership. */
 void quorum_follow(struct controller *c, uint64_t revision);
 /* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN etcd does not

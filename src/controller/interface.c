@@ -154,9 +154,12 @@ static void shell_journal_search(void *arg, const struct journal_ask *ask, journ
     searches_begin(c->searches, ask, fn, fn_arg);
 }
 
-static uint64_t shell_journal_first(void *arg, const char **directory)
+static uint64_t shell_journal_first(void *arg, const char **directory, struct mirror_gap *missing)
 {
     struct controller *c = arg;
+    struct committer_mirrored mirrored = {.complete = false};
+    committer_mirrored(c->committer, &mirrored);
+    *missing = mirrored.missing;
     return committer_journal_first(c->committer, directory);
 }
 

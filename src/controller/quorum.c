@@ -117,6 +117,13 @@ int quorum_open(struct controller *c, uint64_t *revision, struct err *e)
     return rc;
 }
 
+void quorum_mirror(struct controller *c)
+{
+    CLEANUP_TEXT struct text dir = {0};
+    text_printf(&dir, "%s/mirror", c->state_dir);
+    committer_mirror(c->committer, mirror_create(dir.s, etcd_cluster(c->store)));
+}
+
 /* --- following -------------------------------------------------------------------------------- */
 
 /* What this process believes may be wrong. */

@@ -110,6 +110,15 @@ class Quorum:
             return len(states) == 1
         wait(f'{what}: all controllers have one state', same)
 
+    def same_journal(self, what):
+        """All that run tell the same journal, each from its own disk."""
+        self.agreed(what)
+        journals = {c.name: c.journal() for c in self.all if c.process.status() is None}
+        first = next(iter(journals.values()))
+        for name, journal in journals.items():
+            equal(journal, first, f'{what}: the journal at {name}')
+        return first
+
     def drains(self):
         """The reasons of the drains in the journal, in its order."""
         return [e['text'].split(' (')[0] for e in self.leader().journal() if e['what'] == 'node.drain']
@@ -152,8 +161,47 @@ def test_a_killed_leader_is_replaced(world):
     check(second.status()['term'] > leader_term(leader), 'the term has risen')
     leader.start()
     equal(leader.role(), 'follower', 'the one that was killed')
-    q.agreed('after it came back')
+    wait('it has what it missed', lambda: journal_works(leader))
+    q.same_journal('after it came back')
     agent.process.stop()
+
+
+def journal_works(c):
+    """Its copy of the journal is complete again."""
+    return c.ask('GET', '/v1/journal?after=0')[0] == 200
+
+
+def journal_state(c):
+    return next(line['state'] for line in c.status()['counterparts'] if line['name'] == 'journal')
+
+
+def test_a_mirror_is_made_again(world):
+    """One that is gone, damaged or refused by its disk costs nothing but its own reading; etcd has it all."""
+    q = Quorum(world)
+    follower = q.followers()[0]
+    mirror = os.path.join(follower.state, 'mirror')
+    q.fettle('node', 'drain', 'lx001', '--reason', 'first')
+    follower.process.kill()
+    shutil.rmtree(mirror)
+    os.close(os.open(mirror, os.O_CREAT | os.O_WRONLY, 0o600))
+    follower.start()
+    q.fettle('node', 'drain', 'lx002', '--reason', 'second')
+    wait('it is in trouble', lambda: journal_state(follower) == 'trouble')
+    contains(follower.fettle('journal', '--tail', '9', 'lx002'), 'second', 'a search, which etcd answers')
+    status, answer = follower.ask('GET', '/v1/journal?after=0')
+    equal((status, answer['error']['code']), (503, 'unavailable'), 'a list')
+    contains(answer['error']['message'], 'not complete', 'its message')
+    os.unlink(mirror)
+    wait('it is well again', lambda: journal_state(follower) == 'ok' and journal_works(follower))
+    q.same_journal('after a disk that refused')
+    follower.process.kill()
+    with open(os.path.join(mirror, 'state.db'), 'r+b') as f:
+        f.write(b'no database')
+    follower.start()
+    wait('it is complete', lambda: journal_works(follower))
+    contains(follower.log(), 'the old one is moved aside', 'its log')
+    q.same_journal('after damage')
+    shutil.rmtree(f'{mirror}-aside')
 
 
 def leader_term(c):
@@ -192,10 +240,14 @@ def test_without_etcd_reads_go_on(world):
     q = Quorum(world)
     q.fettle('node', 'drain', 'lx001', '--reason', 'before')
     q.agreed('before')
+    for c in q.all:
+        wait(f'{c.name} has the journal', lambda c=c: journal_works(c))
     q.etcd.members[0].pause()
     wait('everybody has noticed', lambda: all(c.status()['quorum']['message'] for c in q.all))
     for c in q.all:
         contains(c.fettle('node', 'list', '-H', '-o', 'name,why', 'lx001'), 'before', f'a read at {c.name}')
+        contains(c.fettle('journal', '--tail', '9', 'lx001'), 'before', f'a search at {c.name}')
+        equal([e['nodes'] for e in c.journal() if e['what'] == 'node.drain'], ['lx001'], f'the journal at {c.name}')
         status, answer = c.ask('POST', '/v1/nodes/drain', {'nodes': 'lx002', 'reason': 'meanwhile'})
         check(status in (421, 503, 504), f'a change at {c.name}: {status} {answer}')
     wait('nobody leads', lambda: not any(c.status()['quorum']['current'] for c in q.all))
@@ -205,6 +257,7 @@ def test_without_etcd_reads_go_on(world):
     q.agreed('after etcd came back')
     reasons = q.drains()
     equal(len(reasons), len(set(reasons)), f'drains that happened twice in {reasons}')
+    q.same_journal('after etcd came back')
 
 
 def test_a_lost_member_of_etcd_costs_nothing(world):
@@ -297,8 +350,9 @@ def test_nothing_acknowledged_is_lost(world):
             leader.start()
     clients.stop()
     equal(clients.odd, [], 'answers that nobody expects')
-    q.agreed('in the end')
-    drained = [e['nodes'] for e in q.leader().journal() if e['what'] == 'node.drain']
+    for c in q.all:
+        wait(f'{c.name} has what it missed', lambda c=c: journal_works(c))
+    drained = [e['nodes'] for e in q.same_journal('in the end') if e['what'] == 'node.drain']
     equal(len(drained), len(set(drained)), 'drains that happened twice')
     check(len(clients.acknowledged) > 10, f'only {len(clients.acknowledged)} drains were acknowledged')
     equal(sorted(set(clients.acknowledged) - set(drained)), [], 'acknowledged drains that are lost')
