@@ -183,7 +183,7 @@ static void shell_audit(void *arg, const struct auditor_ask *ask, auditor_answer
         auditor_begin(c->auditor, ask, fn, fn_arg);
         return;
     }
-    err_set(&why, -EOPNOTSUPP, "a state in etcd has no audit log yet");
+    quorum_audit_why(c, &why);
     fn(fn_arg, NULL, &why);
 }
 

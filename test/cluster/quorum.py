@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several controllers with one state in etcd (Debian's): they are killed, stopped, paused and cut off from etcd, while
 changes are asked for."""
+import base64
+import json
 import os
 import random
+import re
 import shutil
 import socket
 import threading
 import time
+import urllib.request
 
 from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contains, equal, main, program, wait
 from ports import free_port
@@ -34,6 +38,12 @@ class Etcd:
         self.cluster = ','.join(f'e{i}=http://127.0.0.1:{peer}' for i, (_, peer) in enumerate(self.ports))
         self.endpoints = 'etcd:' + ','.join(f'http://127.0.0.1:{port}' for port, _ in self.ports)
         self.members = [self.start(i) for i in range(n)]
+
+    def put(self, key, value):
+        """Writes a key by hand."""
+        body = {k: base64.b64encode(v.encode()).decode() for k, v in (('key', key), ('value', value))}
+        request = urllib.request.Request(f'http://127.0.0.1:{self.ports[0][0]}/v3/kv/put', json.dumps(body).encode())
+        urllib.request.urlopen(request, timeout=10).close()
 
     def start(self, i):
         client, peer = (f'http://127.0.0.1:{port}' for port in self.ports[i])
@@ -68,6 +78,7 @@ class Quorum:
         if AS:
             raise Skipped('these controllers run as the user of the test')
         self.world = world
+        self.exports = 0
         self.etcd = Etcd(world, members)
         self.all = [Member(world, NODES, name=f'c{i}', start=False,
                            **{**CALM, 'ControlMachine': f'c{i}', 'Store': self.etcd.endpoints, **settings}) for i in range(3)]
@@ -118,6 +129,25 @@ class Quorum:
         for name, journal in journals.items():
             equal(journal, first, f'{what}: the journal at {name}')
         return first
+
+    def same_log(self, what):
+        """All that run have the same audit log, each signed with its own key, and each verifies."""
+        def logs():
+            answers = [c.ask('GET', '/v1/audit') for c in self.all if c.process.status() is None]
+            return all(status == 200 for status, _ in answers) and [answer for _, answer in answers]
+        def same():
+            found = logs()
+            return found and len({(log['size'], log['root']) for log in found}) == 1 and found
+        found = wait(f'{what}: all controllers have one audit log', same)
+        equal(len({log['key'] for log in found}), len(found), 'keys')
+        entries = len(self.same_journal(what))
+        for c in (c for c in self.all if c.process.status() is None):
+            directory = self.world.path(f'export-{c.name}-{self.exports}')
+            contains(c.fettle('audit', 'export', directory), 'good', f'the export of {c.name}')
+            verified = c.fettle('audit', 'verify', directory).split()
+            equal((verified[0], verified[2]), ('good', str(entries)), f'{what}: the log of {c.name}')
+            check('audit audit' not in c.alarms(), f'{what}: {c.name} raises {c.alarms()}')
+        self.exports += 1
 
     def drains(self):
         """The reasons of the drains in the journal, in its order."""
@@ -202,6 +232,42 @@ def test_a_mirror_is_made_again(world):
     contains(follower.log(), 'the old one is moved aside', 'its log')
     q.same_journal('after damage')
     shutil.rmtree(f'{mirror}-aside')
+
+
+def test_the_audit_log_is_everywhere(world):
+    """Each controller has the log, of the same leaves, and proves an entry to whoever asks it."""
+    q = Quorum(world)
+    q.fettle('node', 'drain', 'lx[001-100]', '--reason', 'bad DIMM')
+    q.same_log('in the beginning')
+    for c in q.all:
+        number = re.search(r'^(\d+\.0) .*bad DIMM', c.fettle('audit', 'list', 'lx001'), re.MULTILINE)[1]
+        proof = world.write(f'{c.name}.tlog-proof', c.fettle('audit', 'prove', number))
+        contains(c.fettle('audit', 'verify', proof, '--log-key', c.get('/v1/audit')['key']), 'bad DIMM', f'the proof of {c.name}')
+    killed = q.followers()[0]
+    killed.process.kill()
+    for i in range(1, 40):
+        q.fettle('node', 'undrain', f'lx{i:03}')
+    shutil.rmtree(os.path.join(killed.state, 'mirror'))
+    killed.start()
+    q.same_log('after one was away')
+
+
+def test_another_log_is_an_alarm(world):
+    """A controller whose log has other leaves is named by the others, and they sign no more."""
+    q = Quorum(world)
+    q.fettle('node', 'drain', 'lx001', '--reason', 'bad DIMM')
+    q.same_log('before')
+    told = {'name': 'c9', 'address': 'c9:1', 'instance': '0' * 16, 'count': 1, 'lease_ms': 3000, 'revision': 3, 'at_ns': 1,
+            'audit': '2 ' + base64.b64encode(bytes(32)).decode()}
+    q.etcd.put('fettle/member/c9', json.dumps(told))
+    for c in q.all:
+        wait(f'{c.name} raises the alarm', lambda c=c: 'audit audit' in c.alarms())
+        line = next(line for line in c.status()['counterparts'] if line['name'] == 'audit')
+        contains(line['text'], 'the audit log of c9 is another one than', f'the reason at {c.name}')
+    size = q.all[0].get('/v1/audit')['size']
+    q.fettle('node', 'drain', 'lx002', '--reason', 'later')
+    q.agreed('changes go on')
+    equal([c.get('/v1/audit')['size'] for c in q.all], [size] * 3, 'the sizes of the logs')
 
 
 def leader_term(c):
@@ -352,7 +418,8 @@ def test_nothing_acknowledged_is_lost(world):
     equal(clients.odd, [], 'answers that nobody expects')
     for c in q.all:
         wait(f'{c.name} has what it missed', lambda c=c: journal_works(c))
-    drained = [e['nodes'] for e in q.same_journal('in the end') if e['what'] == 'node.drain']
+    q.same_log('in the end')
+    drained = [e['nodes'] for e in q.leader().journal() if e['what'] == 'node.drain']
     equal(len(drained), len(set(drained)), 'drains that happened twice')
     check(len(clients.acknowledged) > 10, f'only {len(clients.acknowledged)} drains were acknowledged')
     equal(sorted(set(clients.acknowledged) - set(drained)), [], 'acknowledged drains that are lost')
