@@ -24,8 +24,8 @@ struct trail {
     bool is_shared;     /* each revision has an entry */
     uint64_t first;     /* with is_shared: from this revision on the journal is whole */
     bool is_compared;   /* its last leaves are the journal's */
-    struct err differs; /* from another controller's log: nothing is added or signed any more; code 0: it does
-                           not */
+    struct err differs; /* another controller's log does: nothing is added or signed; code 0: none does */
+    char differing[AUDITOR_CONTROLLER_BYTES]; /* which one */
 };
 
 /* --- trail.c ---------------------------------------------------------------------------------- */
@@ -55,10 +55,12 @@ struct heard {
     char controller[AUDITOR_CONTROLLER_BYTES];
     uint64_t size;
     struct tree_hash root;
-    bool is_good; /* it is the beginning of this log */
+    bool is_good;   /* it is the beginning of this log */
+    bool is_judged; /* this log is as long, and was compared */
 };
-/* Compares it, when this log is as long. `differs` of the trail says whether they differ. */
-int trail_judge(struct trail *t, struct heard *h, struct err *e);
+/* Compares those that this log is as long as. `differs` of the trail says whether one differs, until that
+ * controller has told a head that does not. */
+int trail_judge(struct trail *t, struct heard *list, size_t n, struct err *e);
 /* Reads what was told; false: it is no head. */
 bool heard_read(const char *told, struct heard *h);
 

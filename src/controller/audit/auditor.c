@@ -96,28 +96,17 @@ void auditor_begin(struct auditor *a, const struct auditor_ask *ask, auditor_ans
 
 /* The tree first, so that an archive that cannot be written does not keep entries out of it. The archive once
  * in a turn: its files are synced one by one, on the disk that commits wait for. */
-static int step_judge(struct auditor *a, struct err *e)
-{
-    struct trail *t = &a->trail;
-    int r = 0;
-    for (size_t i = 0; i < a->heard.n && r == 0 && !t->differs.code; i++)
-        r = trail_judge(t, &a->heard.list[i], e);
-    if (r == 0 && t->differs.code)
-        r = err_set(e, t->differs.code, "%s", t->differs.msg);
-    return r;
-}
-
 static void step_run(uv_work_t *work)
 {
     struct auditor *a = work->data;
     struct trail *t = &a->trail;
     a->step.lags = false;
     a->step.why = (struct err){0};
-    int r = step_judge(a, &a->step.why);
+    int r = trail_judge(t, a->heard.list, a->heard.n, &a->step.why);
     if (r == 0)
         r = trail_follow(t, &a->step.more, &a->step.why);
     if (r == 0)
-        r = step_judge(a, &a->step.why);
+        r = trail_judge(t, a->heard.list, a->heard.n, &a->step.why);
     if (r == 0 && !a->step.more)
         r = trail_archive(t, wall_now(), &a->step.lags, &a->step.why);
     if (r == 0)
@@ -146,7 +135,7 @@ static void heard_take(struct auditor *a)
             struct heard *new = &a->next_heard.list[i], *old = &a->heard.list[j];
             if (strcmp(new->controller, old->controller) == 0 && new->size == old->size &&
                 tree_same(&new->root, &old->root))
-                new->is_good = old->is_good;
+                *new = *old;
         }
     memcpy(&a->heard, &a->next_heard, sizeof a->heard);
     a->hears = false;

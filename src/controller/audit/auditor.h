@@ -56,8 +56,8 @@ void auditor_turn(struct auditor *a, struct mono now);
 /* What this controller tells the others of its log; "" before there is an entry. Returns out. */
 char *auditor_tell(struct auditor *a, char out[static AUDITOR_TOLD_BYTES]);
 /* Another controller told this of its log. It is compared with this one's, as soon as that is as long. When
- * the two differ, this log grows no more: nothing is added, signed or archived from then on, and each step
- * fails with -EILSEQ and both names. */
+ * the two differ, this log grows no more: nothing is added, signed or archived, and each step fails with
+ * -EILSEQ and both names, until that controller has told a head of this log. */
 void auditor_hear(struct auditor *a, const char *controller, const char *told);
 
 enum auditor_kind {

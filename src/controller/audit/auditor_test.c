@@ -331,6 +331,25 @@ static void test_another_log_stops_this_one(void **state)
     close_log(x);
 }
 
+/* The other controller made its log anew. */
+static void test_a_difference_ends_when_the_other_has_this_log(void **state)
+{
+    struct world *x = *state;
+    char told[AUDITOR_TOLD_BYTES];
+    begin_shared(x, 3);
+    auditor_tell(x->a, told);
+    hear(x, "c1", "2 " OTHER_ROOT);
+    commit(x, 1, "good again");
+    auditor_hear(x->a, "c1", "9 " OTHER_ROOT); /* cannot be compared yet */
+    follow(x);
+    assert_int_equal(x->step.code, -EILSEQ);
+    hear(x, "c2", told);
+    assert_int_equal(x->step.code, -EILSEQ);
+    hear(x, "c1", told);
+    assert_int_equal(x->step.code, 0);
+    check_head(x, 4);
+}
+
 static void test_a_head_that_comes_during_a_step_is_compared(void **state)
 {
     struct world *x = *state;
@@ -705,6 +724,7 @@ int main(void)
         TEST(test_the_same_log_goes_on),
         TEST(test_another_log_stops_this_one),
         TEST(test_a_head_that_comes_during_a_step_is_compared),
+        TEST(test_a_difference_ends_when_the_other_has_this_log),
         TEST(test_a_longer_log_is_compared_later),
         TEST(test_a_log_without_its_beginning_is_none),
         TEST(test_a_log_of_another_journal_is_refused),

@@ -31,22 +31,44 @@ bool heard_read(const char *told, struct heard *h)
            base64_take_exactly(blank + 1, strlen(blank + 1), h->root.bytes, sizeof h->root.bytes);
 }
 
-int trail_judge(struct trail *t, struct heard *h, struct err *e)
+static int heard_judge(struct trail *t, struct heard *h, struct err *e)
 {
     const struct tree_reader reader = treefile_reader(t->tree);
     struct checkpoint head;
     struct tree_hash own;
     treefile_head(t->tree, &head, NULL);
-    if (h->is_good || h->size > head.size)
+    if (h->is_judged || h->size > head.size)
         return 0;
     int r = tree_root(&reader, h->size, &own, e);
-    if (r)
-        return r;
-    h->is_good = tree_same(&own, &h->root);
-    if (!h->is_good)
-        err_set(&t->differs, -EILSEQ,
-                "the audit log of %s is another one than this controller's (%s): of its first %" PRIu64
-                " entries one at least is not the same; nothing is added or signed here any more",
-                h->controller, head.origin, h->size);
-    return 0;
+    h->is_judged = r == 0;
+    h->is_good = h->is_judged && tree_same(&own, &h->root);
+    return r;
+}
+
+static void trail_differ(struct trail *t, const struct heard *h)
+{
+    memcpy(t->differing, h->controller, sizeof t->differing);
+    err_set(&t->differs, -EILSEQ,
+            "the audit log of %s is another one than this controller's (%s): of its first %" PRIu64
+            " entries one at least is not the same; nothing is added or signed here any more",
+            h->controller, treefile_key(t->tree)->name, h->size);
+}
+
+int trail_judge(struct trail *t, struct heard *list, size_t n, struct err *e)
+{
+    const struct heard *bad = NULL;
+    bool is_over = false;
+    for (size_t i = 0; i < n; i++) {
+        int r = heard_judge(t, &list[i], e);
+        if (r)
+            return r;
+        if (list[i].is_judged && !list[i].is_good && !bad)
+            bad = &list[i];
+        is_over = is_over || (list[i].is_good && strcmp(list[i].controller, t->differing) == 0);
+    }
+    if (bad)
+        trail_differ(t, bad);
+    else if (is_over)
+        t->differs = (struct err){0};
+    return t->differs.code ? err_set(e, t->differs.code, "%s", t->differs.msg) : 0;
 }
