@@ -255,6 +255,48 @@ int mirror_open(struct mirror *m, uint64_t head, struct err *anew, struct err *e
     return r;
 }
 
+/* --- a copy of the whole store ----------------------------------------------------------------- */
+
+/* Nobody counts on the copy before it is whole, as in sqlite_copy.c. */
+static const char copy_settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
+                                    "PRAGMA journal_mode = OFF;"
+                                    "PRAGMA synchronous = OFF;";
+
+static int rest_put(struct sqlite *s, const struct mirror_rest *rest, struct err *e)
+{
+    static const struct store_op own[] = {{KEY_OF, NULL}, {KEY_MISSING, NULL}};
+    const struct store_batch gone = {.n_ops = 2, .ops = own}, is = {.n_ops = rest->n, .ops = rest->records};
+    int r = sqlite_run(s, QUERY_BEGIN, e);
+    if (!r)
+        r = sqlite_apply(s, &gone, rest->revision, e);
+    if (!r)
+        r = sqlite_apply(s, &is, rest->revision, e);
+    for (const struct store_change *c = rest->list; c && !r; c = c->next) {
+        const struct store_batch b = {.n_entries = c->batch.n_entries, .entries = c->batch.entries};
+        r = sqlite_apply(s, &b, c->revision, e);
+    }
+    const struct meta_row meta = {rest->term, rest->revision};
+    meta_bind(s->stmt[QUERY_META_PUT], &meta);
+    if (!r)
+        r = sqlite_run(s, QUERY_META_PUT, e);
+    return r ? r : sqlite_run(s, QUERY_COMMIT, e);
+}
+
+int mirror_complete(const char *dir, const struct mirror_rest *rest, struct err *e)
+{
+    CLEANUP_TEXT struct text path = {0};
+    struct sqlite s = {.store.engine = &sqlite_engine};
+    text_printf(&path, "%s/state.db", dir);
+    s.home.db = path.s;
+    int r = sqlite_connect(path.s, copy_settings, &s.db, e);
+    if (!r)
+        r = sqlite_prepare(&s, 0, QUERY_PAST, e);
+    if (!r)
+        r = rest_put(&s, rest, e);
+    sqlite_disconnect(&s);
+    return r;
+}
+
 /* --- comparison ------------------------------------------------------------------------------ */
 
 static int entry_keep(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)

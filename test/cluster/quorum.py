@@ -270,6 +270,28 @@ def test_another_log_is_an_alarm(world):
     equal([c.get('/v1/audit')['size'] for c in q.all], [size] * 3, 'the sizes of the logs')
 
 
+def test_a_backup_becomes_the_state_of_one_controller(world):
+    """The leader makes it of etcd's records and its own copy of the journal; it is restored without an etcd."""
+    q = Quorum(world, BackupDirectory=world.path('backups'), BackupEvery='0')
+    q.fettle('node', 'drain', 'lx[001-150]', '--reason', 'bad DIMM')
+    wait('the leader has the journal', lambda: journal_works(q.leader()))
+    path = q.fettle('backup', 'create').strip()
+    contains(q.fettle('backup', 'verify', path), ': good;', 'the verdict')
+    with open(os.path.join(path, 'manifest.json'), encoding='utf-8') as f:
+        manifest = json.load(f)
+    before = [e for e in q.leader().journal() if e['revision'] <= manifest['revision']]
+    q.same_journal('after the backup')
+    for c in q.all:
+        c.process.stop()
+    single = Controller(world, NODES, name='single', start=False)
+    os.makedirs(single.state, mode=0o700, exist_ok=True)
+    contains(single.fettle('backup', 'restore', path, single.state), 'has the state of', 'the answer')
+    single.start()
+    equal([e for e in single.journal() if e['revision'] <= manifest['revision']], before, 'the journal')
+    equal(len([n for n, row in single.table('Name,Claims').items() if row['Claims']]), 150, 'drained nodes')
+    check(single.status()['term'] > manifest['term'], 'the term is an old one')
+
+
 def leader_term(c):
     """By its log; it does not answer any more."""
     return max(int(line.split('term ')[1].split(',')[0]) for line in c.log_lines('this controller leads'))

@@ -121,6 +121,7 @@ void batch_fini(struct batch *b);
 struct mirroring {
     struct mirror *mirror;     /* NULL: the store's own journal is read */
     pthread_mutex_t lock;      /* of the mirror, `compared` and `damage` */
+    bool copying;              /* it is being copied, and nothing is tidied */
     bool compared;             /* its newest commit is the one that the store has */
     struct err damage;         /* that a reader found */
     pthread_mutex_t feed_lock; /* of the following four */
@@ -220,6 +221,10 @@ void mirroring_pump(struct committer *k);
 int mirroring_read(struct mirroring *m, struct store **from, struct err *e);
 /* A reader met this error, with the lock held. */
 void mirroring_hurt(struct mirroring *m, const struct err *why);
+/* One step of a copy of the whole store, in the thread between commits: as store_copy. */
+int mirroring_copy(struct committer *k, const char *dir, struct store_copied *copied, struct err *e);
+/* Ends one that is not done. */
+void mirroring_copy_end(struct mirroring *m);
 void mirroring_fini(struct mirroring *m);
 
 #endif

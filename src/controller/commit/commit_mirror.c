@@ -198,12 +198,96 @@ static void mirroring_step(uv_work_t *work)
     if (r == 0 && behind_is(m))
         r = mirroring_fetch(k, &m->step.more, e);
     pthread_mutex_lock(&m->lock);
-    if (r == 0 && m->step.tidies && mirror_store(m->mirror))
+    if (r == 0 && m->step.tidies && !m->copying && mirror_store(m->mirror))
         r = store_tidy(mirror_store(m->mirror), &m->step.keep, wall_now(), &m->step.tidy, e);
     mirroring_look(m);
     pthread_mutex_unlock(&m->lock);
     if (r == 0)
         *e = (struct err){0};
+}
+
+/* --- a copy, in the committer's thread between commits ------------------------------------------ */
+
+struct records {
+    struct store_op *ops;
+    struct {
+        char *key, *value;
+    } * own; /* to which the ops point */
+    size_t n, cap;
+};
+
+static int record_keep(void *arg, const char *key, const char *value, struct err *e)
+{
+    struct records *r = arg;
+    if (r->n == r->cap) {
+        r->cap = r->cap ? 2 * r->cap : 1024;
+        r->ops = mem_grow(r->ops, r->cap * sizeof *r->ops);
+        r->own = mem_grow(r->own, r->cap * sizeof *r->own);
+    }
+    r->own[r->n].key = mem_dup(key);
+    r->own[r->n].value = mem_dup(value);
+    r->ops[r->n] = (struct store_op){r->own[r->n].key, r->own[r->n].value};
+    r->n++;
+    return 0;
+}
+
+static void records_fini(struct records *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->own[i].key);
+        free(r->own[i].value);
+    }
+    free(r->own);
+    free(r->ops);
+}
+
+/* The mirror was copied. The records are those of the store, which nobody changes meanwhile. */
+static int copy_complete(struct committer *k, const char *dir, struct store_copied *copied, struct err *e)
+{
+    struct records records = {.n = 0};
+    struct store_change *list = NULL;
+    struct mirror_rest rest = {.term = k->term};
+    pthread_mutex_lock(&k->store_lock);
+    int r = store_load(k->store, record_keep, &records, &rest.revision, e);
+    if (r == 0 && rest.revision > copied->revision)
+        r = store_journal(k->store, copied->revision, SIZE_MAX, entry_collect, &list, e);
+    pthread_mutex_unlock(&k->store_lock);
+    rest.records = records.ops;
+    rest.n = records.n;
+    rest.list = list;
+    if (r == 0)
+        r = mirror_complete(dir, &rest, e);
+    copied->term = rest.term;
+    copied->revision = rest.revision;
+    copied->done = r == 0;
+    changes_destroy(list);
+    records_fini(&records);
+    return r;
+}
+
+int mirroring_copy(struct committer *k, const char *dir, struct store_copied *copied, struct err *e)
+{
+    struct mirroring *m = &k->mirroring;
+    struct store *from = NULL;
+    pthread_mutex_lock(&m->lock);
+    int r = mirroring_read(m, &from, e);
+    if (r == 0)
+        r = store_copy(from, dir, copied, e);
+    m->copying = r == 0 && !copied->done;
+    pthread_mutex_unlock(&m->lock);
+    if (r || !copied->done)
+        return r;
+    copied->done = false;
+    return copy_complete(k, dir, copied, e);
+}
+
+void mirroring_copy_end(struct mirroring *m)
+{
+    pthread_mutex_lock(&m->lock);
+    if (mirror_store(m->mirror))
+        store_copy_end(mirror_store(m->mirror));
+    m->copying = false;
+    pthread_mutex_unlock(&m->lock);
 }
 
 /* --- on the loop ------------------------------------------------------------------------------ */

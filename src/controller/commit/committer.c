@@ -304,6 +304,8 @@ static void copy_give_up(struct committer *k, const char *sentence)
     struct err why;
     if (!k->copy.dir)
         return;
+    if (k->mirroring.mirror)
+        mirroring_copy_end(&k->mirroring);
     pthread_mutex_lock(&k->store_lock);
     store_copy_end(k->store);
     pthread_mutex_unlock(&k->store_lock);
@@ -315,6 +317,10 @@ static void committer_copy_step(uv_work_t *work)
 {
     struct committer *k = work->data;
     k->copy.why = (struct err){0};
+    if (k->mirroring.mirror) {
+        mirroring_copy(k, k->copy.dir, &k->copy.copied, &k->copy.why);
+        return;
+    }
     pthread_mutex_lock(&k->store_lock);
     store_copy(k->store, k->copy.dir, &k->copy.copied, &k->copy.why);
     pthread_mutex_unlock(&k->store_lock);
@@ -354,8 +360,8 @@ static bool step_begin(struct committer *k)
         return true;
     }
     k->step.keep = k->keep;
-    if (k->mirroring
-            .mirror) { /* each controller exports what leaves its mirror; the store's own may go then */
+    if (k->mirroring.mirror) {
+        /* Each controller exports what leaves its mirror; what that has may leave the store. */
         k->step.keep.directory = NULL;
         k->step.keep.stays_from = k->mirroring.revision + 1;
     }
