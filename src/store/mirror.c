@@ -76,9 +76,9 @@ static struct sqlite *sqlite_of(const struct mirror *m)
     return (struct sqlite *)m->store;
 }
 
-static int meta_put(struct sqlite *s, uint64_t revision, struct err *e)
+static int meta_put(struct sqlite *s, uint64_t term, uint64_t revision, struct err *e)
 {
-    const struct meta_row meta = {.revision = revision};
+    const struct meta_row meta = {term, revision};
     meta_bind(s->stmt[QUERY_META_PUT], &meta);
     return sqlite_run(s, QUERY_META_PUT, e);
 }
@@ -104,7 +104,7 @@ static int mirror_write(struct mirror *m, const struct store_change *list, const
     if (!r && own)
         r = sqlite_apply(s, &records, revision, e);
     if (!r)
-        r = meta_put(s, revision, e);
+        r = meta_put(s, 0, revision, e);
     if (!r)
         r = sqlite_run(s, QUERY_COMMIT, e);
     if (!sqlite3_get_autocommit(s->db))
@@ -262,28 +262,26 @@ static const char copy_settings[] = "PRAGMA locking_mode = EXCLUSIVE;"
                                     "PRAGMA journal_mode = OFF;"
                                     "PRAGMA synchronous = OFF;";
 
-static int rest_put(struct sqlite *s, const struct mirror_rest *rest, struct err *e)
+static int records_put(struct sqlite *s, uint64_t term, const struct store_batch *records, struct err *e)
 {
     static const struct store_op own[] = {{KEY_OF, NULL}, {KEY_MISSING, NULL}};
-    const struct store_batch gone = {.n_ops = 2, .ops = own}, is = {.n_ops = rest->n, .ops = rest->records};
-    int r = sqlite_run(s, QUERY_BEGIN, e);
+    const struct store_batch gone = {.n_ops = 2, .ops = own};
+    struct meta_row meta = {0};
+    int r = sqlite_meta(s, &meta, e);
     if (!r)
-        r = sqlite_apply(s, &gone, rest->revision, e);
+        r = sqlite_run(s, QUERY_BEGIN, e);
     if (!r)
-        r = sqlite_apply(s, &is, rest->revision, e);
-    for (const struct store_change *c = rest->list; c && !r; c = c->next) {
-        const struct store_batch b = {.n_entries = c->batch.n_entries, .entries = c->batch.entries};
-        r = sqlite_apply(s, &b, c->revision, e);
-    }
-    const struct meta_row meta = {rest->term, rest->revision};
-    meta_bind(s->stmt[QUERY_META_PUT], &meta);
+        r = sqlite_apply(s, &gone, meta.revision, e);
     if (!r)
-        r = sqlite_run(s, QUERY_META_PUT, e);
+        r = sqlite_apply(s, records, meta.revision, e);
+    if (!r)
+        r = meta_put(s, term, meta.revision, e);
     return r ? r : sqlite_run(s, QUERY_COMMIT, e);
 }
 
-int mirror_complete(const char *dir, const struct mirror_rest *rest, struct err *e)
+int mirror_complete(const char *dir, uint64_t term, const struct store_op *records, size_t n, struct err *e)
 {
+    const struct store_batch is = {.n_ops = n, .ops = records};
     CLEANUP_TEXT struct text path = {0};
     struct sqlite s = {.store.engine = &sqlite_engine};
     text_printf(&path, "%s/state.db", dir);
@@ -292,7 +290,7 @@ int mirror_complete(const char *dir, const struct mirror_rest *rest, struct err 
     if (!r)
         r = sqlite_prepare(&s, 0, QUERY_PAST, e);
     if (!r)
-        r = rest_put(&s, rest, e);
+        r = records_put(&s, term, &is, e);
     sqlite_disconnect(&s);
     return r;
 }

@@ -47,16 +47,9 @@ struct mirror_gap mirror_missing(const struct mirror *m);
  * -ENOSPC the disk is full; after any other it is not open any more. */
 int mirror_add(struct mirror *m, const struct store_change *list, struct err *e);
 
-/* What a copy of the mirror (store_copy) lacks of a copy of the whole store at this revision. */
-struct mirror_rest {
-    uint64_t term, revision;
-    const struct store_op *records; /* all of them */
-    size_t n;
-    const struct store_change *list; /* the commits that the mirror did not have */
-};
-/* Adds it to the copy in this directory, which is one of an embedded store then (restore.h). -errno: the copy
- * is of no use. */
-int mirror_complete(const char *dir, const struct mirror_rest *rest, struct err *e);
+/* Makes of a copy of the mirror in this directory (store_copy) one of the whole store: with all its records,
+ * and this term. -errno: the copy is of no use. */
+int mirror_complete(const char *dir, uint64_t term, const struct store_op *records, size_t n, struct err *e);
 
 /* Whether the newest entries are those of this commit, as the store has them. True as well when it has
  * another newest revision. */

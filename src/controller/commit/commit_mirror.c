@@ -245,22 +245,18 @@ static void records_fini(struct records *r)
 static int copy_complete(struct committer *k, const char *dir, struct store_copied *copied, struct err *e)
 {
     struct records records = {.n = 0};
-    struct store_change *list = NULL;
-    struct mirror_rest rest = {.term = k->term};
+    uint64_t revision = 0;
     pthread_mutex_lock(&k->store_lock);
-    int r = store_load(k->store, record_keep, &records, &rest.revision, e);
-    if (r == 0 && rest.revision > copied->revision)
-        r = store_journal(k->store, copied->revision, SIZE_MAX, entry_collect, &list, e);
+    int r = store_load(k->store, record_keep, &records, &revision, e);
     pthread_mutex_unlock(&k->store_lock);
-    rest.records = records.ops;
-    rest.n = records.n;
-    rest.list = list;
+    if (r == 0 && revision != copied->revision)
+        r = err_set(e, -EAGAIN,
+                    "the journal that was copied ends at revision %" PRIu64 ", the state at %" PRIu64,
+                    copied->revision, revision);
     if (r == 0)
-        r = mirror_complete(dir, &rest, e);
-    copied->term = rest.term;
-    copied->revision = rest.revision;
+        r = mirror_complete(dir, k->term, records.ops, records.n, e);
+    copied->term = k->term;
     copied->done = r == 0;
-    changes_destroy(list);
     records_fini(&records);
     return r;
 }
@@ -348,7 +344,8 @@ void mirroring_pump(struct committer *k)
     if (m->step.tidies)
         m->tidied = now;
     m->began = now;
-    m->step.head = k->revision;
+    /* A commit may be told before it is applied. */
+    m->step.head = m->revision > k->revision ? m->revision : k->revision;
     m->step.keep = k->keep;
     m->step.keep.directory = m->step.directory = mem_dup(k->keep.directory);
     uv_queue_work(k->loop, &m->work, mirroring_step, on_mirrored);
