@@ -10,6 +10,7 @@
 #include "controller/commit/outcome.h"
 #include "controller/commit/search.h"
 #include "http/server.h"
+#include "store/mirror.h"
 #include "store/store.h"
 #include "watch/watch.h"
 
@@ -105,8 +106,9 @@ struct api_shell {
     /* Searches the journal from its end backwards, for a limited time. fn is called once, later; with -EINVAL
      * for a malformed host list. */
     void (*journal_search)(void *arg, const struct journal_ask *ask, journal_found_fn *fn, void *fn_arg);
-    /* The first revision that has entries, 0 without any; earlier entries were exported to *directory. */
-    uint64_t (*journal_first)(void *arg, const char **directory);
+    /* The first revision that has entries, 0 without any; earlier entries were exported to *directory. Later
+     * ones may be missing at this controller. */
+    uint64_t (*journal_first)(void *arg, const char **directory, struct mirror_gap *missing);
     /* Begins a backup; *number is what `ended` of the list comes to when it has ended. dry: it only says
      * whether one could begin. */
     int (*backup_begin)(void *arg, const char *actor, bool dry, uint64_t *number, struct err *e);

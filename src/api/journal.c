@@ -45,18 +45,25 @@ static int add_entry(void *arg, uint64_t revision, const struct store_entry *ent
     return 0;
 }
 
-/* Says that some requested entries are no longer kept. */
+/* Says that some requested entries are no longer kept, or are missing. */
 static void add_gone(const struct api *a, uint64_t after, struct text *t)
 {
     const char *directory = "";
-    uint64_t first = a->shell.journal_first(a->shell.arg, &directory);
+    struct mirror_gap missing = {0};
+    uint64_t first = a->shell.journal_first(a->shell.arg, &directory, &missing);
     CLEANUP_TEXT struct text gone = {0};
-    if (after + 1 >= first)
+    if (after + 1 < first)
+        text_printf(
+            &gone,
+            "the entries before revision %llu are not kept here any more; those that were exported are in %s",
+            (unsigned long long)first, directory);
+    if (after < missing.to && first < missing.from)
+        text_printf(&gone,
+                    "%sthe entries of the revisions %llu to %llu are missing at this controller; another one "
+                    "may have them",
+                    gone.len ? "; " : "", (unsigned long long)missing.from, (unsigned long long)missing.to);
+    if (!gone.len)
         return;
-    text_printf(
-        &gone,
-        "the entries before revision %llu are not kept here any more; those that were exported are in %s",
-        (unsigned long long)first, directory);
     text_add(t, ",\"gone\":");
     text_add_json(t, gone.s);
 }

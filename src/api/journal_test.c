@@ -55,6 +55,25 @@ static void test_the_journal_says_what_it_has_no_more(void **state)
     assert_null(strstr(t.s, "gone"));
 }
 
+/* A controller that was away for longer than etcd keeps the journal. */
+static void test_the_journal_says_what_is_missing(void **state)
+{
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    s->journal_first = 1;
+    s->missing = (struct mirror_gap){2, 3};
+    stage_transcribe(s, "GET", "/v1/journal?after=2", NULL, &t);
+    assert_non_null(
+        strstr(t.s, "\"gone\":\"the entries of the revisions 2 to 3 are missing at this controller"));
+    text_clear(&t);
+    stage_transcribe(s, "GET", "/v1/journal?after=3", NULL, &t);
+    assert_null(strstr(t.s, "gone"));
+    text_clear(&t);
+    s->journal_first = 4; /* they are not kept any more anyway */
+    stage_transcribe(s, "GET", "/v1/journal?after=2", NULL, &t);
+    assert_null(strstr(t.s, "missing"));
+}
+
 /* The last page of a search says it; a page that more follow does not. */
 static void test_a_search_says_it_at_its_end_alone(void **state)
 {
@@ -101,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PLAIN(test_the_journal_reads_on_or_is_searched),
         PLAIN(test_the_journal_says_what_it_has_no_more),
+        PLAIN(test_the_journal_says_what_is_missing),
         PLAIN(test_a_search_says_it_at_its_end_alone),
         PLAIN(test_the_keys_of_one_way_to_ask_do_not_go_with_the_other),
     };

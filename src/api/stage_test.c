@@ -198,10 +198,11 @@ static void on_audit(void *arg, const struct auditor_ask *ask, auditor_answer_fn
     fn(fn_arg, &t, NULL);
 }
 
-static uint64_t on_journal_first(void *arg, const char **directory)
+static uint64_t on_journal_first(void *arg, const char **directory, struct mirror_gap *missing)
 {
     const struct stage *s = arg;
     *directory = "/var/lib/fettle/journal-export";
+    *missing = s->missing;
     return s->journal_first;
 }
 

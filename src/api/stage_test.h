@@ -39,9 +39,10 @@ struct stage {
     size_t rechecked;           /* nodes that were to be told */
     shell_verdict_fn *checking; /* of the check that was asked for last, until the test answers it */
     void *checking_arg;
-    struct auditor_ask audited;  /* what the audit log was asked last */
-    size_t journal;              /* entries that there are beside the three of 2026 */
-    uint64_t journal_first;      /* the first revision of the journal */
+    struct auditor_ask audited; /* what the audit log was asked last */
+    size_t journal;             /* entries that there are beside the three of 2026 */
+    uint64_t journal_first;     /* the first revision of the journal */
+    struct mirror_gap missing;
     struct store_entry *entries; /* their revisions are 4 and so on */
     bool closed;                 /* the wire is */
 };

@@ -112,6 +112,7 @@ static int open_follower(struct controller *c, uint64_t *revision, struct err *e
     if (rc < 0)
         return rc;
     wiring_decisions(c, *revision);
+    quorum_mirror(c);
     return 0;
 }
 

@@ -37,7 +37,7 @@ struct controller {
     struct committer *committer;
     struct searches *searches;
     struct treefile *tree;   /* of the audit log, until the auditor has it */
-    struct auditor *auditor; /* NULL with a state in etcd */
+    struct auditor *auditor; /* NULL with a state in etcd, until there is a journal to read */
     struct proposals *proposals;
     struct outbox *outbox;
     struct trials *trials;
@@ -83,6 +83,10 @@ int leadership_take(struct controller *c, const char *dir, uint64_t *revision, s
 int leadership_load(struct controller *c, uint64_t *revision, struct err *e);
 /* Opens the authority, makes the controller's own certificate, and opens what needs it. */
 int leadership_certify(struct controller *c, struct err *e);
+/* Opens the tree of the audit log. */
+int leadership_tree(struct controller *c, struct err *e);
+/* The same, and compares it with the state, which stands at this revision. */
+int leadership_audit(struct controller *c, uint64_t revision, struct err *e);
 /* Commits the certificate, before anything else is begun. */
 int leadership_record(struct controller *c, uint64_t *revision, struct err *e);
 /* With a state in etcd: takes the leadership over, under the term. Commits what is missing, then leads
@@ -93,11 +97,15 @@ void leadership_begin(struct controller *c, uint64_t term);
 
 /* Opens the state in etcd, and loads it. */
 int quorum_open(struct controller *c, uint64_t *revision, struct err *e);
+/* Has the committer mirror the journal into the state directory. */
+void quorum_mirror(struct controller *c);
 /* Follows the commits after the revision, and stands for the leadership. */
 void quorum_follow(struct controller *c, uint64_t revision);
 /* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN etcd does not
  * answer. Only with a state in etcd. */
 int quorum_leads(const struct controller *c, struct err *e);
+/* Why there is no audit log yet. */
+void quorum_audit_why(const struct controller *c, struct err *why);
 /* The member "quorum" of Status (doc/openapi.yaml). */
 json_t *quorum_status(const struct controller *c);
 /* Call it some times a second. */
@@ -107,8 +115,6 @@ void quorum_stop(struct controller *c);
 /* Gives the leadership back. The loop must run on until its handles are closed. */
 void quorum_resign(struct controller *c);
 void quorum_close(struct controller *c);
-/* Opens the audit log of the state, which stands at this revision. */
-int leadership_audit(struct controller *c, uint64_t revision, struct err *e);
 
 /* --- agreement.c ------------------------------------------------------------------------------- */
 
@@ -140,6 +146,8 @@ bool wiring_acts(const struct controller *c);
 void wiring_rest(struct controller *c);
 /* To the log and to the stream of events: as watch_sink's. */
 void controller_notice(void *arg, const char *what, const char *nodes, const char *text);
+/* Makes the auditor, which takes the tree over. */
+void wiring_audit(struct controller *c);
 /* The directory of the audit log's archive, put into `path`, and how long its entries are kept. */
 struct span wiring_archive(const struct controller *c, struct text *path);
 /* How much of the journal is kept. The path of the directory is put into `path`. */

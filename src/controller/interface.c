@@ -154,9 +154,12 @@ static void shell_journal_search(void *arg, const struct journal_ask *ask, journ
     searches_begin(c->searches, ask, fn, fn_arg);
 }
 
-static uint64_t shell_journal_first(void *arg, const char **directory)
+static uint64_t shell_journal_first(void *arg, const char **directory, struct mirror_gap *missing)
 {
     struct controller *c = arg;
+    struct committer_mirrored mirrored = {.complete = false};
+    committer_mirrored(c->committer, &mirrored);
+    *missing = mirrored.missing;
     return committer_journal_first(c->committer, directory);
 }
 
@@ -180,7 +183,7 @@ static void shell_audit(void *arg, const struct auditor_ask *ask, auditor_answer
         auditor_begin(c->auditor, ask, fn, fn_arg);
         return;
     }
-    err_set(&why, -EOPNOTSUPP, "a state in etcd has no audit log yet");
+    quorum_audit_why(c, &why);
     fn(fn_arg, NULL, &why);
 }
 

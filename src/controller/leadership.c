@@ -77,12 +77,17 @@ int leadership_take(struct controller *c, const char *dir, uint64_t *revision, s
     return rc;
 }
 
-int leadership_audit(struct controller *c, uint64_t revision, struct err *e)
+int leadership_tree(struct controller *c, struct err *e)
 {
     char name[AUDITOR_NAME_BYTES];
     CLEANUP_TEXT struct text dir = {0};
     text_printf(&dir, "%s/audit", c->state_dir);
-    int rc = treefile_open(dir.s, auditor_name(cluster_origin(c->cluster), name), &c->tree, e);
+    return treefile_open(dir.s, auditor_name(cluster_origin(c->cluster), name), &c->tree, e);
+}
+
+int leadership_audit(struct controller *c, uint64_t revision, struct err *e)
+{
+    int rc = leadership_tree(c, e);
     return rc < 0 ? rc : auditor_compare(c->tree, c->store, revision, e);
 }
 

@@ -18,7 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEALTH_S = 10 }; /* between two questions about etcd's own health */
+enum {
+    HEALTH_S = 10, /* between two questions about etcd's own health */
+    AUDIT_S = 10   /* between two attempts to open the audit log */
+};
 
 struct quorum {
     char *endpoints, *ca, *cert, *key, *name, *address, *seen;
@@ -30,8 +33,10 @@ struct quorum {
     bool is_leader; /* the leader that etcd named last is this process */
     char leader[ETCD_NAME_BYTES_MAX + 1], leader_address[ETCD_ADDRESS_BYTES_MAX + 1]; /* "": nobody leads */
     bool is_resigned;
-    struct err silent; /* why etcd does not answer; code 0: it answers */
-    struct err behind; /* why this controller is not current; code 0: it is */
+    struct mono audit_tried;
+    struct err audit_why; /* why the audit log could not be opened; code 0: it was not tried yet */
+    struct err silent;    /* why etcd does not answer; code 0: it answers */
+    struct err behind;    /* why this controller is not current; code 0: it is */
 };
 
 /* --- the state in etcd --------------------------------------------------------------------------- */
@@ -115,6 +120,14 @@ int quorum_open(struct controller *c, uint64_t *revision, struct err *e)
     if (rc == 0)
         rc = take_agreed(c, e);
     return rc;
+}
+
+void quorum_mirror(struct controller *c)
+{
+    CLEANUP_TEXT struct text dir = {0};
+    text_printf(&dir, "%s/mirror", c->state_dir);
+    committer_mirror(c->committer, mirror_create(dir.s, etcd_cluster(c->store)));
+    committer_audited(c->committer, 1); /* nothing leaves before the audit log has it */
 }
 
 /* --- following -------------------------------------------------------------------------------- */
@@ -258,12 +271,57 @@ static void on_health(void *arg, const struct etcd_health *h)
                           "corrupt", h->corrupt, "endpoints", endpoints);
 }
 
+/* --- the audit log: each controller has it, and all have the same leaves ---------------------------- */
+
+static void hear_member(void *arg, const struct lease_member *m)
+{
+    struct controller *c = arg;
+    if (strcmp(m->name, c->quorum->name) != 0)
+        auditor_hear(c->auditor, m->name, m->audit);
+}
+
+/* Once there is a journal to read, a name, and what the others told last: a log that differs is not signed.
+ */
+static void audit_open(struct controller *c, struct mono now)
+{
+    struct quorum *q = c->quorum;
+    struct committer_mirrored mirrored = {.complete = false};
+    committer_mirrored(c->committer, &mirrored);
+    if (!mirrored.complete || !*cluster_origin(c->cluster) || !lease_head(c->lease) ||
+        (q->audit_tried.ns && mono_sub(now, q->audit_tried).ns < span_s(AUDIT_S).ns))
+        return;
+    q->audit_tried = now;
+    if (leadership_tree(c, &q->audit_why) == 0)
+        wiring_audit(c);
+    else
+        counterpart_failed(&c->counterparts, COUNTERPART_AUDIT, "", &q->audit_why);
+}
+
+static void audit_turn(struct controller *c, struct mono now)
+{
+    char head[AUDITOR_TOLD_BYTES];
+    if (!c->auditor)
+        audit_open(c, now);
+    if (!c->auditor)
+        return;
+    lease_tell_audit(c->lease, auditor_tell(c->auditor, head));
+    lease_members(c->lease, hear_member, c);
+}
+
+void quorum_audit_why(const struct controller *c, struct err *why)
+{
+    *why = c->quorum->audit_why;
+    if (!why->code)
+        err_set(why, -EAGAIN, "the audit log waits for this controller's copy of the journal; ask again");
+}
+
 void quorum_turn(struct controller *c, struct mono now)
 {
     struct quorum *q = c->quorum;
     if (!q)
         return;
     lease_tell(c->lease, committer_revision(c->committer));
+    audit_turn(c, now);
     if (c->revised)
         reload_agreed(c);
     c->revised = false;

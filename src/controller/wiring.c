@@ -142,7 +142,7 @@ struct span wiring_archive(const struct controller *c, struct text *path)
     return (struct span){(int64_t)c->conf.number[SETTING_AUDIT_KEEP]};
 }
 
-static void wiring_audit(struct controller *c)
+void wiring_audit(struct controller *c)
 {
     CLEANUP_TEXT struct text archive = {0};
     const struct span keep = wiring_archive(c, &archive);
@@ -151,6 +151,7 @@ static void wiring_audit(struct controller *c)
                                         .tree = STEAL(c->tree),
                                         .archive = archive.s,
                                         .keep = keep,
+                                        .is_shared = c->quorum,
                                         .arg = c,
                                         .on_step = on_audited};
     c->auditor = auditor_create(&setup);
@@ -171,7 +172,7 @@ void wiring_decisions(struct controller *c, uint64_t revision)
     counterparts_init(&c->counterparts, c->watch);
     counterpart_configure(&c->counterparts, COUNTERPART_STORE, true);
     counterpart_configure(&c->counterparts, COUNTERPART_JOURNAL, true);
-    counterpart_configure(&c->counterparts, COUNTERPART_AUDIT, c->tree);
+    counterpart_configure(&c->counterparts, COUNTERPART_AUDIT, c->tree || c->quorum);
     counterpart_succeeded(&c->counterparts, COUNTERPART_STORE); /* the leadership is written in it */
     CLEANUP_TEXT struct text export = {0};
     const struct store_keep keep = wiring_keep(c, &export);

@@ -42,7 +42,7 @@ static int keep_export(struct sqlite *s, const struct store_keep *keep, struct w
     struct leaving l = {.before = before, .stays_from = keep->stays_from};
     struct sqlite_page p = {0, STEP, false, leaving_take, &l};
     int r = sqlite_page(s, QUERY_PAST_AFTER, &p, e);
-    if (!r && l.last)
+    if (!r && l.last && keep->directory)
         r = export_append(keep->directory, l.day, l.first, &l.lines, e);
     if (!r)
         s->exported = l.last;

@@ -220,7 +220,7 @@ static int op_apply(struct sqlite *s, const struct store_op *op, uint64_t revisi
     return sqlite_run(s, QUERY_RECORD_DELETE, e);
 }
 
-static int batch_apply(struct sqlite *s, const struct store_batch *b, uint64_t revision, struct err *e)
+int sqlite_apply(struct sqlite *s, const struct store_batch *b, uint64_t revision, struct err *e)
 {
     int r = 0;
     for (size_t i = 0; i < b->n_ops && !r; i++)
@@ -239,7 +239,7 @@ int sqlite_put(struct sqlite *s, uint64_t term, const struct store_batch *b, str
     *meta = (struct meta_row){term, meta->revision + 1};
     int r = sqlite_run(s, QUERY_BEGIN, e);
     if (!r)
-        r = batch_apply(s, b, meta->revision, e);
+        r = sqlite_apply(s, b, meta->revision, e);
     meta_bind(s->stmt[QUERY_META_PUT], meta);
     if (!r)
         r = sqlite_run(s, QUERY_META_PUT, e);
@@ -257,7 +257,7 @@ static int sqlite_commit(struct store *store, uint64_t term, const struct store_
                     meta.term);
     meta.revision++;
     if (!r)
-        r = batch_apply(s, b, meta.revision, e);
+        r = sqlite_apply(s, b, meta.revision, e);
     r = change_end(s, r, &meta, e);
     if (!r) {
         *revision = meta.revision;

@@ -129,6 +129,8 @@ int sqlite_state_open(struct sqlite *s, struct err *e);
 int sqlite_state_judge(struct sqlite *s, struct meta_row *meta, struct err *e);
 /* Reads the format of the connection's state. Errors as those of sqlite_format. */
 int sqlite_state_format(struct sqlite *s, int *format, struct err *e);
+/* Puts what a batch has, under a revision, in the transaction that is open. */
+int sqlite_apply(struct sqlite *s, const struct store_batch *b, uint64_t revision, struct err *e);
 /* Commits a batch as the next revision, under this term, which the state has from now on. */
 int sqlite_put(struct sqlite *s, uint64_t term, const struct store_batch *b, struct meta_row *meta,
                struct err *e);

@@ -135,7 +135,7 @@ int store_first(struct store *s, uint64_t *revision, struct err *e)
 int store_copy(struct store *s, const char *dir, struct store_copied *copied, struct err *e)
 {
     if (!s->engine->copy)
-        return err_set(e, -EOPNOTSUPP, "the state is in etcd; back it up with etcdctl snapshot save");
+        return err_set(e, -EOPNOTSUPP, "a store in etcd is copied by its controllers (fettle backup create)");
     return s->engine->copy(s, dir, copied, e);
 }
 

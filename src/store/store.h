@@ -119,8 +119,8 @@ struct store_keep {
     struct span age; /* older entries are removed; 0: no limit of age */
     uint64_t bytes;  /* the oldest entries are removed while the journal takes more bytes on the disk, except
                         those of the last two days */
-    const char
-        *directory; /* has files journal-YYYY-MM-DD.jsonl: a line of JSON for each entry of that day (UTC) */
+    const char *directory; /* has files journal-YYYY-MM-DD.jsonl: a line of JSON for each entry of that day
+                              (UTC). NULL: what is not kept is written nowhere, because another has it */
     uint64_t
         stays_from; /* entries of this revision and later ones stay, whatever their age; 0: no such limit */
 };

@@ -43,7 +43,7 @@ PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fett
 MARK = 'FETTLE_TEST_WORLD'
 STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key', 'last-heard', 'last-heard.new', 'last-known',
                'last-known.new', 'seen', 'seen.new', 'journal.db', 'journal.db-wal', 'journal-export',
-               'audit', 'audit-archive'}
+               'audit', 'audit-archive', 'mirror'}
 HOME_FILES = {'checklist', 'operations', 'command', 'kernel-log', 'boot-checks', 'node.key', 'node.pem', 'ca.pem',
               'controllers'}
 HOME_FILES |= {name + '.new' for name in HOME_FILES}  # an agent that ends does not wait for its writer

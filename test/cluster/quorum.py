@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several controllers with one state in etcd (Debian's): they are killed, stopped, paused and cut off from etcd, while
 changes are asked for."""
+import base64
+import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
 import threading
 import time
+import urllib.request
 
 from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contains, equal, main, program, wait
 from ports import free_port
@@ -35,6 +39,12 @@ class Etcd:
         self.cluster = ','.join(f'e{i}=http://127.0.0.1:{peer}' for i, (_, peer) in enumerate(self.ports))
         self.endpoints = 'etcd:' + ','.join(f'http://127.0.0.1:{port}' for port, _ in self.ports)
         self.members = [self.start(i) for i in range(n)]
+
+    def put(self, key, value):
+        """Writes a key by hand."""
+        body = {k: base64.b64encode(v.encode()).decode() for k, v in (('key', key), ('value', value))}
+        request = urllib.request.Request(f'http://127.0.0.1:{self.ports[0][0]}/v3/kv/put', json.dumps(body).encode())
+        urllib.request.urlopen(request, timeout=10).close()
 
     def start(self, i):
         client, peer = (f'http://127.0.0.1:{port}' for port in self.ports[i])
@@ -69,6 +79,7 @@ class Quorum:
         if AS:
             raise Skipped('these controllers run as the user of the test')
         self.world = world
+        self.exports = 0
         self.etcd = Etcd(world, members)
         self.all = [Member(world, NODES, name=f'c{i}', start=False,
                            **{**CALM, 'ControlMachine': f'c{i}', 'Store': self.etcd.endpoints, **settings}) for i in range(3)]
@@ -110,6 +121,34 @@ class Quorum:
             states = {(s['revision'], s['digest']) for s in (c.status() for c in self.all if c.process.status() is None)}
             return len(states) == 1
         wait(f'{what}: all controllers have one state', same)
+
+    def same_journal(self, what):
+        """All that run tell the same journal, each from its own disk."""
+        self.agreed(what)
+        journals = {c.name: c.journal() for c in self.all if c.process.status() is None}
+        first = next(iter(journals.values()))
+        for name, journal in journals.items():
+            equal(journal, first, f'{what}: the journal at {name}')
+        return first
+
+    def same_log(self, what):
+        """All that run have the same audit log, each signed with its own key, and each verifies."""
+        def logs():
+            answers = [c.ask('GET', '/v1/audit') for c in self.all if c.process.status() is None]
+            return all(status == 200 for status, _ in answers) and [answer for _, answer in answers]
+        def same():
+            found = logs()
+            return found and len({(log['size'], log['root']) for log in found}) == 1 and found
+        found = wait(f'{what}: all controllers have one audit log', same)
+        equal(len({log['key'] for log in found}), len(found), 'keys')
+        entries = len(self.same_journal(what))
+        for c in (c for c in self.all if c.process.status() is None):
+            directory = self.world.path(f'export-{c.name}-{self.exports}')
+            contains(c.fettle('audit', 'export', directory), 'good', f'the export of {c.name}')
+            verified = c.fettle('audit', 'verify', directory).split()
+            equal((verified[0], verified[2]), ('good', str(entries)), f'{what}: the log of {c.name}')
+            check('audit audit' not in c.alarms(), f'{what}: {c.name} raises {c.alarms()}')
+        self.exports += 1
 
     def drains(self):
         """The reasons of the drains in the journal, in its order."""
@@ -153,8 +192,105 @@ def test_a_killed_leader_is_replaced(world):
     check(second.status()['term'] > leader_term(leader), 'the term has risen')
     leader.start()
     equal(leader.role(), 'follower', 'the one that was killed')
-    q.agreed('after it came back')
+    wait('it has what it missed', lambda: journal_works(leader))
+    q.same_journal('after it came back')
     agent.process.stop()
+
+
+def journal_works(c):
+    """Its copy of the journal is complete again."""
+    return c.ask('GET', '/v1/journal?after=0')[0] == 200
+
+
+def journal_state(c):
+    return next(line['state'] for line in c.status()['counterparts'] if line['name'] == 'journal')
+
+
+def test_a_mirror_is_made_again(world):
+    """One that is gone, damaged or refused by its disk costs nothing but its own reading; etcd has it all."""
+    q = Quorum(world)
+    follower = q.followers()[0]
+    mirror = os.path.join(follower.state, 'mirror')
+    q.fettle('node', 'drain', 'lx001', '--reason', 'first')
+    follower.process.kill()
+    shutil.rmtree(mirror)
+    os.close(os.open(mirror, os.O_CREAT | os.O_WRONLY, 0o600))
+    follower.start()
+    q.fettle('node', 'drain', 'lx002', '--reason', 'second')
+    wait('it is in trouble', lambda: journal_state(follower) == 'trouble')
+    contains(follower.fettle('journal', '--tail', '9', 'lx002'), 'second', 'a search, which etcd answers')
+    status, answer = follower.ask('GET', '/v1/journal?after=0')
+    equal((status, answer['error']['code']), (503, 'unavailable'), 'a list')
+    contains(answer['error']['message'], 'not complete', 'its message')
+    os.unlink(mirror)
+    wait('it is well again', lambda: journal_state(follower) == 'ok' and journal_works(follower))
+    q.same_journal('after a disk that refused')
+    follower.process.kill()
+    with open(os.path.join(mirror, 'state.db'), 'r+b') as f:
+        f.write(b'no database')
+    follower.start()
+    wait('it is complete', lambda: journal_works(follower))
+    contains(follower.log(), 'the old one is moved aside', 'its log')
+    q.same_journal('after damage')
+    shutil.rmtree(f'{mirror}-aside')
+
+
+def test_the_audit_log_is_everywhere(world):
+    """Each controller has the log, of the same leaves, and proves an entry to whoever asks it."""
+    q = Quorum(world)
+    q.fettle('node', 'drain', 'lx[001-100]', '--reason', 'bad DIMM')
+    q.same_log('in the beginning')
+    for c in q.all:
+        number = re.search(r'^(\d+\.0) .*bad DIMM', c.fettle('audit', 'list', 'lx001'), re.MULTILINE)[1]
+        proof = world.write(f'{c.name}.tlog-proof', c.fettle('audit', 'prove', number))
+        contains(c.fettle('audit', 'verify', proof, '--log-key', c.get('/v1/audit')['key']), 'bad DIMM', f'the proof of {c.name}')
+    killed = q.followers()[0]
+    killed.process.kill()
+    for i in range(1, 40):
+        q.fettle('node', 'undrain', f'lx{i:03}')
+    shutil.rmtree(os.path.join(killed.state, 'mirror'))
+    killed.start()
+    q.same_log('after one was away')
+
+
+def test_another_log_is_an_alarm(world):
+    """A controller whose log has other leaves is named by the others, and they sign no more."""
+    q = Quorum(world)
+    q.fettle('node', 'drain', 'lx001', '--reason', 'bad DIMM')
+    q.same_log('before')
+    told = {'name': 'c9', 'address': 'c9:1', 'instance': '0' * 16, 'count': 1, 'lease_ms': 3000, 'revision': 3, 'at_ns': 1,
+            'audit': '2 ' + base64.b64encode(bytes(32)).decode()}
+    q.etcd.put('fettle/member/c9', json.dumps(told))
+    for c in q.all:
+        wait(f'{c.name} raises the alarm', lambda c=c: 'audit audit' in c.alarms())
+        line = next(line for line in c.status()['counterparts'] if line['name'] == 'audit')
+        contains(line['text'], 'the audit log of c9 is another one than', f'the reason at {c.name}')
+    size = q.all[0].get('/v1/audit')['size']
+    q.fettle('node', 'drain', 'lx002', '--reason', 'later')
+    q.agreed('changes go on')
+    equal([c.get('/v1/audit')['size'] for c in q.all], [size] * 3, 'the sizes of the logs')
+
+
+def test_a_backup_becomes_the_state_of_one_controller(world):
+    """The leader makes it of etcd's records and its own copy of the journal; it is restored without an etcd."""
+    q = Quorum(world, BackupDirectory=world.path('backups'), BackupEvery='0')
+    q.fettle('node', 'drain', 'lx[001-150]', '--reason', 'bad DIMM')
+    wait('the leader has the journal', lambda: journal_works(q.leader()))
+    path = q.fettle('backup', 'create').strip()
+    contains(q.fettle('backup', 'verify', path), ': good;', 'the verdict')
+    with open(os.path.join(path, 'manifest.json'), encoding='utf-8') as f:
+        manifest = json.load(f)
+    before = [e for e in q.leader().journal() if e['revision'] <= manifest['revision']]
+    q.same_journal('after the backup')
+    for c in q.all:
+        c.process.stop()
+    single = Controller(world, NODES, name='single', start=False)
+    os.makedirs(single.state, mode=0o700, exist_ok=True)
+    contains(single.fettle('backup', 'restore', path, single.state), 'has the state of', 'the answer')
+    single.start()
+    equal([e for e in single.journal() if e['revision'] <= manifest['revision']], before, 'the journal')
+    equal(len([n for n, row in single.table('Name,Claims').items() if row['Claims']]), 150, 'drained nodes')
+    check(single.status()['term'] > manifest['term'], 'the term is an old one')
 
 
 def leader_term(c):
@@ -193,10 +329,14 @@ def test_without_etcd_reads_go_on(world):
     q = Quorum(world)
     q.fettle('node', 'drain', 'lx001', '--reason', 'before')
     q.agreed('before')
+    for c in q.all:
+        wait(f'{c.name} has the journal', lambda c=c: journal_works(c))
     q.etcd.members[0].pause()
     wait('everybody has noticed', lambda: all(c.status()['quorum']['message'] for c in q.all))
     for c in q.all:
         contains(c.fettle('node', 'list', '-H', '-o', 'name,why', 'lx001'), 'before', f'a read at {c.name}')
+        contains(c.fettle('journal', '--tail', '9', 'lx001'), 'before', f'a search at {c.name}')
+        equal([e['nodes'] for e in c.journal() if e['what'] == 'node.drain'], ['lx001'], f'the journal at {c.name}')
         status, answer = c.ask('POST', '/v1/nodes/drain', {'nodes': 'lx002', 'reason': 'meanwhile'})
         check(status in (421, 503, 504), f'a change at {c.name}: {status} {answer}')
     wait('nobody leads', lambda: not any(c.status()['quorum']['current'] for c in q.all))
@@ -206,6 +346,7 @@ def test_without_etcd_reads_go_on(world):
     q.agreed('after etcd came back')
     reasons = q.drains()
     equal(len(reasons), len(set(reasons)), f'drains that happened twice in {reasons}')
+    q.same_journal('after etcd came back')
 
 
 def test_a_lost_member_of_etcd_costs_nothing(world):
@@ -319,7 +460,9 @@ def test_nothing_acknowledged_is_lost(world):
             leader.start()
     clients.stop()
     equal(clients.odd, [], 'answers that nobody expects')
-    q.agreed('in the end')
+    for c in q.all:
+        wait(f'{c.name} has what it missed', lambda c=c: journal_works(c))
+    q.same_log('in the end')
     drained = [e['nodes'] for e in q.leader().journal() if e['what'] == 'node.drain']
     equal(len(drained), len(set(drained)), 'drains that happened twice')
     check(len(clients.acknowledged) > 10, f'only {len(clients.acknowledged)} drains were acknowledged')

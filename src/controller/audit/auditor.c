@@ -5,10 +5,12 @@
 #include "controller/audit/audit_inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
-enum { WAITING_MAX = 64, EVERY_S = 1, RETAIN_S = 600 };
+enum { WAITING_MAX = 64, EVERY_S = 1, RETAIN_S = 600, HEARD_MAX = 16 };
 
 struct question {
     struct auditor_ask ask;
@@ -32,7 +34,11 @@ struct auditor {
         uint64_t stays_from;
         struct err why;
     } step;
-    bool due;
+    struct {
+        struct heard list[HEARD_MAX]; /* the thread's while it is busy */
+        size_t n;
+    } heard, next_heard;
+    bool due, hears;   /* a head came that no step has seen */
     uint64_t followed; /* the revision at which the last step began, plus one */
     struct mono stepped;
     struct {
@@ -96,7 +102,11 @@ static void step_run(uv_work_t *work)
     struct trail *t = &a->trail;
     a->step.lags = false;
     a->step.why = (struct err){0};
-    int r = trail_follow(t, &a->step.more, &a->step.why);
+    int r = trail_judge(t, a->heard.list, a->heard.n, &a->step.why);
+    if (r == 0)
+        r = trail_follow(t, &a->step.more, &a->step.why);
+    if (r == 0)
+        r = trail_judge(t, a->heard.list, a->heard.n, &a->step.why);
     if (r == 0 && !a->step.more)
         r = trail_archive(t, wall_now(), &a->step.lags, &a->step.why);
     if (r == 0)
@@ -108,7 +118,7 @@ static void on_stepped(uv_work_t *work, int status)
 {
     struct auditor *a = work->data;
     a->busy = false;
-    a->due = a->step.more && a->step.why.code == 0;
+    a->due = a->hears || (a->step.more && a->step.why.code == 0);
     if (a->step.why.code == 0)
         committer_audited(a->trail.committer, a->step.stays_from);
     else
@@ -117,8 +127,26 @@ static void on_stepped(uv_work_t *work, int status)
     auditor_pump(a);
 }
 
+/* Heads that were compared already stay so. */
+static void heard_take(struct auditor *a)
+{
+    for (size_t i = 0; i < a->next_heard.n; i++)
+        for (size_t j = 0; j < a->heard.n; j++) {
+            struct heard *new = &a->next_heard.list[i], *old = &a->heard.list[j];
+            if (strcmp(new->controller, old->controller) == 0 && new->size == old->size &&
+                tree_same(&new->root, &old->root))
+                *new = *old;
+        }
+    memcpy(&a->heard, &a->next_heard, sizeof a->heard);
+    a->hears = false;
+}
+
 static void settings_take(struct auditor *a)
 {
+    struct committer_mirrored m;
+    heard_take(a);
+    if (committer_mirrored(a->trail.committer, &m))
+        a->trail.first = m.missing.to >= m.first ? m.missing.to + 1 : m.first;
     a->trail.keep = a->next.keep;
     if (!a->next.archive)
         return;
@@ -169,12 +197,49 @@ struct auditor *auditor_create(const struct auditor_setup *setup)
     a->trail.tree = setup->tree;
     a->trail.archive_dir = mem_dup(setup->archive);
     a->trail.keep = a->next.keep = setup->keep;
+    a->trail.is_shared = setup->is_shared;
     a->work.data = a;
     a->stepped = mono_now();
     a->arg = setup->arg;
     a->on_step = setup->on_step;
     committer_audited(setup->committer, 1); /* nothing leaves before a step has said what may */
     return a;
+}
+
+char *auditor_tell(struct auditor *a, char out[static AUDITOR_TOLD_BYTES])
+{
+    struct checkpoint head;
+    treefile_head(a->trail.tree, &head, NULL);
+    out[0] = '\0';
+    return head.size ? auditor_told(&head, out) : out;
+}
+
+static struct heard *heard_place(struct auditor *a, const char *controller)
+{
+    for (size_t i = 0; i < a->next_heard.n; i++)
+        if (strcmp(a->next_heard.list[i].controller, controller) == 0)
+            return &a->next_heard.list[i];
+    return a->next_heard.n < HEARD_MAX ? &a->next_heard.list[a->next_heard.n++] : NULL;
+}
+
+/* A head that this log has not reached yet is kept until it was compared, so that a log which is always
+ * behind is compared, too. */
+void auditor_hear(struct auditor *a, const char *controller, const char *told)
+{
+    struct heard h = {.size = 0};
+    struct checkpoint head;
+    if (!heard_read(told, &h))
+        return;
+    snprintf(h.controller, sizeof h.controller, "%s", controller);
+    struct heard *place = heard_place(a, controller);
+    treefile_head(a->trail.tree, &head, NULL);
+    bool waits = place && place->size > head.size && h.size > place->size;
+    if (!place || waits || (place->size == h.size && tree_same(&place->root, &h.root)))
+        return;
+    *place = h;
+    a->hears = a->hears || h.size <= head.size;
+    a->due = a->due || a->hears;
+    auditor_pump(a);
 }
 
 void auditor_configure(struct auditor *a, const char *archive, struct span keep)

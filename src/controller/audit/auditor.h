@@ -26,6 +26,8 @@ struct auditor_setup {
     struct treefile *tree; /* taken over */
     const char *archive;   /* its directory */
     struct span keep;      /* the archive's entries that are older are removed */
+    bool is_shared;        /* other controllers have the same log, of the same journal, in which each revision
+                              has an entry; the tree is compared with the journal in the thread */
     void *arg;
     /* A step failed (with the error), or succeeded (NULL). */
     void (*on_step)(void *arg, const struct err *why);
@@ -34,6 +36,10 @@ struct auditor_setup {
 /* The name of a log, by the name of the state. */
 enum { AUDITOR_NAME_BYTES = 64 };
 char *auditor_name(const char *origin, char out[static AUDITOR_NAME_BYTES]);
+
+/* The head of a log as controllers tell it to one another: "SIZE ROOT". */
+enum { AUDITOR_TOLD_BYTES = 72 };
+char *auditor_told(const struct checkpoint *head, char out[static AUDITOR_TOLD_BYTES]);
 
 /* Whether the tree is that of this journal, which stands at `revision`: its last leaves are the journal's
  * entries. -EILSEQ: one of the two is older than the other, or was changed. Before the committer is there. */
@@ -46,6 +52,13 @@ void auditor_configure(struct auditor *a, const char *archive, struct span keep)
 
 /* Follows the journal when it has gone on. Call it some times a second. */
 void auditor_turn(struct auditor *a, struct mono now);
+
+/* What this controller tells the others of its log; "" before there is an entry. Returns out. */
+char *auditor_tell(struct auditor *a, char out[static AUDITOR_TOLD_BYTES]);
+/* Another controller told this of its log. It is compared with this one's, as soon as that is as long. When
+ * the two differ, this log grows no more: nothing is added, signed or archived, and each step fails with
+ * -EILSEQ and both names, until that controller has told a head of this log. */
+void auditor_hear(struct auditor *a, const char *controller, const char *told);
 
 enum auditor_kind {
     AUDITOR_SHOW,        /* what the log is, in JSON */

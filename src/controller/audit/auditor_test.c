@@ -30,7 +30,7 @@ struct world {
     uint64_t term, revision;
     unsigned steps, hours;
     struct err step;
-    bool answered;
+    bool answered, is_shared;
     struct text answer;
     struct err why;
 };
@@ -100,15 +100,21 @@ static int open_log(struct world *x, struct err *e)
 {
     struct treefile *tree = NULL;
     int r = treefile_open(x->audit, "fettle/1", &tree, e);
-    if (r == 0)
+    if (r == 0 && !x->is_shared)
         r = auditor_compare(tree, x->store, x->revision, e);
     if (r) {
         treefile_close(tree);
         return r;
     }
     x->key = *treefile_key(tree);
-    const struct auditor_setup setup = {&x->loop, x->k,   tree, x->archive, span_s(INT64_C(2557) * 86400),
-                                        x,        on_step};
+    const struct auditor_setup setup = {.loop = &x->loop,
+                                        .committer = x->k,
+                                        .tree = tree,
+                                        .archive = x->archive,
+                                        .keep = span_s(INT64_C(2557) * 86400),
+                                        .is_shared = x->is_shared,
+                                        .arg = x,
+                                        .on_step = on_step};
     x->a = auditor_create(&setup);
     return 0;
 }
@@ -256,6 +262,152 @@ static void test_steps_go_on_by_themselves(void **state)
     begin(x);
     assert_int_equal(ask(x, (struct auditor_ask){.kind = AUDITOR_TILE, .tile = {.index = 33, .width = 200}}),
                      0);
+}
+
+/* --- logs of several controllers ---------------------------------------------------------------- */
+
+static void begin_shared(struct world *x, size_t n)
+{
+    x->is_shared = true;
+    begin(x);
+    commit(x, n, "bad DIMM");
+    follow(x);
+    assert_int_equal(x->step.code, 0);
+}
+
+static void hear(struct world *x, const char *controller, const char *told)
+{
+    unsigned before = x->steps;
+    auditor_hear(x->a, controller, told);
+    while (x->steps == before)
+        uv_run(&x->loop, UV_RUN_ONCE);
+}
+
+#define OTHER_ROOT "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+static void test_the_same_log_goes_on(void **state)
+{
+    struct world *x = *state;
+    char before[AUDITOR_TOLD_BYTES], told[AUDITOR_TOLD_BYTES];
+    x->is_shared = true;
+    begin(x);
+    assert_string_equal(auditor_tell(x->a, told), "");
+    commit(x, 3, "bad DIMM");
+    follow(x);
+    auditor_tell(x->a, before);
+    assert_memory_equal(before, "3 ", 2);
+    commit_many(x, 300);
+    follow(x);
+    hear(x, "c1", before); /* one that is behind */
+    assert_int_equal(x->step.code, 0);
+    hear(x, "c2", auditor_tell(x->a, told));
+    assert_int_equal(x->step.code, 0);
+    auditor_hear(x->a, "c3", "no head");
+    auditor_hear(x->a, "c3", "3 short");
+    auditor_hear(x->a, "c3", "-1 " OTHER_ROOT);
+    commit(x, 1, "bad DIMM");
+    follow(x);
+    assert_int_equal(x->step.code, 0);
+    check_head(x, 304);
+}
+
+/* Both names are told, and nothing is added or signed any more, after a restart either. */
+static void test_another_log_stops_this_one(void **state)
+{
+    struct world *x = *state;
+    begin_shared(x, 3);
+    hear(x, "c1", "2 " OTHER_ROOT);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(x->step.code, -EILSEQ);
+        assert_non_null(strstr(x->step.msg, "the audit log of c1"));
+        assert_non_null(strstr(x->step.msg, "fettle/1"));
+        commit(x, 1, "good again");
+        follow(x);
+        assert_int_equal(head_of(x).size, 3);
+        close_log(x);
+        begin(x);
+        hear(x, "c1", "2 " OTHER_ROOT);
+    }
+    close_log(x);
+}
+
+/* The other controller made its log anew. */
+static void test_a_difference_ends_when_the_other_has_this_log(void **state)
+{
+    struct world *x = *state;
+    char told[AUDITOR_TOLD_BYTES];
+    begin_shared(x, 3);
+    auditor_tell(x->a, told);
+    hear(x, "c1", "2 " OTHER_ROOT);
+    commit(x, 1, "good again");
+    auditor_hear(x->a, "c1", "9 " OTHER_ROOT); /* cannot be compared yet */
+    follow(x);
+    assert_int_equal(x->step.code, -EILSEQ);
+    hear(x, "c2", told);
+    assert_int_equal(x->step.code, -EILSEQ);
+    hear(x, "c1", told);
+    assert_int_equal(x->step.code, 0);
+    check_head(x, 4);
+}
+
+static void test_a_head_that_comes_during_a_step_is_compared(void **state)
+{
+    struct world *x = *state;
+    begin_shared(x, 3);
+    unsigned before = x->steps;
+    auditor_turn(x->a, mono_add(mono_now(), span_s(3600 * ++x->hours)));
+    auditor_hear(x->a, "c1", "2 " OTHER_ROOT);
+    while (x->steps < before + 2)
+        uv_run(&x->loop, UV_RUN_ONCE);
+    assert_int_equal(x->step.code, -EILSEQ);
+}
+
+/* A head that is longer than this log is kept until it can be compared, whatever is told meanwhile. */
+static void test_a_longer_log_is_compared_later(void **state)
+{
+    struct world *x = *state;
+    begin_shared(x, 3);
+    auditor_hear(x->a, "c1", "5 " OTHER_ROOT);
+    auditor_hear(x->a, "c1", "9 " OTHER_ROOT);
+    commit(x, 1, "good again");
+    follow(x);
+    assert_int_equal(x->step.code, 0);
+    commit(x, 1, "good again");
+    follow(x);
+    assert_int_equal(x->step.code, -EILSEQ);
+}
+
+/* etcd did not have the first entries any more when this controller came. */
+static void test_a_log_without_its_beginning_is_none(void **state)
+{
+    struct world *x = *state;
+    const struct store_op op = {.key = "a", .value = "1"};
+    const struct store_batch silent = {.n_ops = 1, .ops = &op};
+    x->is_shared = true;
+    assert_int_equal(store_commit(x->store, x->term, &silent, &x->revision, NULL), 0);
+    assert_int_equal(store_commit(x->store, x->term, &silent, &x->revision, NULL), 0);
+    commit(x, 1, "bad DIMM");
+    begin(x);
+    follow(x);
+    assert_int_equal(x->step.code, -ENOENT);
+    assert_non_null(strstr(x->step.msg, "lacks the revisions 1 to 2"));
+}
+
+static void test_a_log_of_another_journal_is_refused(void **state)
+{
+    struct world *x = *state;
+    CLEANUP_FREE char *other = fixture_path(x->dir, "other");
+    begin_shared(x, 3);
+    close_log(x);
+    store_close(x->store);
+    x->store = fixture_open(other);
+    x->revision = 0;
+    assert_int_equal(store_campaign(x->store, &x->term, NULL), 0);
+    commit(x, 3, "another journal");
+    begin(x);
+    follow(x);
+    assert_int_equal(x->step.code, -EILSEQ);
+    assert_non_null(strstr(x->step.msg, "is not that of the journal"));
 }
 
 /* --- answers --------------------------------------------------------------------------------- */
@@ -569,6 +721,13 @@ int main(void)
         TEST(test_follows_the_journal),
         TEST(test_goes_on_where_it_was),
         TEST(test_steps_go_on_by_themselves),
+        TEST(test_the_same_log_goes_on),
+        TEST(test_another_log_stops_this_one),
+        TEST(test_a_head_that_comes_during_a_step_is_compared),
+        TEST(test_a_difference_ends_when_the_other_has_this_log),
+        TEST(test_a_longer_log_is_compared_later),
+        TEST(test_a_log_without_its_beginning_is_none),
+        TEST(test_a_log_of_another_journal_is_refused),
         TEST(test_proves_an_entry),
         TEST(test_proves_growth),
         TEST(test_tiles_and_bundles),

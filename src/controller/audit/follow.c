@@ -7,6 +7,7 @@
 #include "controller/audit/audit_inside.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,15 +19,33 @@ enum {
 
 struct following {
     struct treefile *tree;
+    bool is_shared;
     struct trail_walk walk;
     size_t n;
 };
+
+/* A log that lacks an entry is another one than that of the other controllers. */
+static int follow_gap(const struct following *f, uint64_t revision, struct err *e)
+{
+    uint64_t last = treefile_last(f->tree).revision;
+    if (!f->is_shared || revision <= last + 1)
+        return 0;
+    return err_set(
+        e, -ENOENT,
+        "the audit log here lacks the revisions %" PRIu64 " to %" PRIu64
+        ", which etcd does not have any more; stop this controller and another one, and copy audit/ "
+        "of that one's state directory here",
+        last + 1, revision - 1);
+}
 
 static int follow_entry(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
 {
     struct following *f = arg;
     CLEANUP_TEXT struct text bytes = {0};
     const struct treefile_place place = trail_next(&f->walk, revision);
+    int r = follow_gap(f, revision, e);
+    if (r)
+        return r;
     trail_format(revision, place.n, entry, &bytes);
     const struct tree_hash leaf = tree_leaf(bytes.s, bytes.len);
     f->n++;
@@ -35,9 +54,17 @@ static int follow_entry(void *arg, uint64_t revision, const struct store_entry *
 
 int trail_follow(struct trail *t, bool *more, struct err *e)
 {
-    struct following f = {.tree = t->tree};
+    struct following f = {.tree = t->tree, .is_shared = t->is_shared};
     int r = 0;
     size_t before;
+    *more = false;
+    if (t->differs.code)
+        return 0;
+    if (t->is_shared && !t->is_compared)
+        r = trail_compare(t, e);
+    if (r)
+        return r;
+    t->is_compared = true;
     do {
         before = f.n;
         r = committer_journal_wait(t->committer, treefile_last(t->tree).revision, SLICE_ENTRIES, follow_entry,

@@ -126,18 +126,43 @@ int trail_bundle(struct trail *t, const struct tile *tile, struct text *out, str
 
 /* --- at the start ---------------------------------------------------------------------------- */
 
-static int journal_compare(struct treefile *tree, struct store *s, const struct tile *last, struct err *e)
+/* The journal, of a store or of a committer. */
+struct journal {
+    uint64_t first; /* revision that has entries */
+    int (*read)(void *of, uint64_t after, size_t max, store_journal_fn *fn, void *arg, struct err *e);
+    void *of;
+};
+
+static int journal_of_store(void *of, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                            struct err *e)
+{
+    return store_journal(of, after, max, fn, arg, e);
+}
+
+static int journal_of_committer(void *of, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
+                                struct err *e)
+{
+    return committer_journal_wait(of, after, max, fn, arg, e);
+}
+
+static struct tile tile_last(uint64_t size)
+{
+    struct tile tile = {.entries = true, .index = (size - 1) / TILE_WIDTH};
+    tile.width = tile_width(0, tile.index, size);
+    return tile;
+}
+
+static int journal_compare(struct treefile *tree, const struct journal *j, uint64_t size, struct err *e)
 {
     struct gathering *g = mem_alloc(sizeof *g);
-    int r = gathering_begin(tree, last, g, e);
-    uint64_t after = g->first.revision - 1, kept = 0;
-    if (r == 0)
-        r = store_first(s, &kept, e);
-    if (r == 0 && kept > g->first.revision) /* they were archived, and then left the journal */
+    const struct tile last = tile_last(size);
+    int r = gathering_begin(tree, &last, g, e);
+    uint64_t after = g->first.revision - 1;
+    if (r == 0 && j->first > g->first.revision) /* they were archived, and then left the journal */
         g->width = 0;
     for (unsigned before = UINT32_MAX; r == 0 && g->n < g->width && g->n != before;) {
         before = g->n;
-        r = store_journal(s, after, PAGE_ENTRIES, gather_entry, g, e);
+        r = j->read(j->of, after, PAGE_ENTRIES, gather_entry, g, e);
         after = g->walk.revision;
     }
     if (r == 0 && g->n < g->width)
@@ -145,6 +170,17 @@ static int journal_compare(struct treefile *tree, struct store *s, const struct 
                     (unsigned long long)g->first.revision, (unsigned long long)(g->first.n + g->n));
     free(g);
     return r;
+}
+
+int trail_compare(struct trail *t, struct err *e)
+{
+    struct checkpoint head;
+    const struct journal j = {.first = t->first, .read = journal_of_committer, .of = t->committer};
+    treefile_head(t->tree, &head, NULL);
+    if (head.size == 0)
+        return 0;
+    int r = journal_compare(t->tree, &j, head.size, e);
+    return r == -EILSEQ ? err_wrap(e, r, "the audit log of this controller is not that of the journal") : r;
 }
 
 int auditor_compare(struct treefile *tree, struct store *s, uint64_t revision, struct err *e)
@@ -161,9 +197,10 @@ int auditor_compare(struct treefile *tree, struct store *s, uint64_t revision, s
             "was restored from an older copy; restore audit/ of the same copy with it, or move audit/ "
             "away to begin another log",
             (unsigned long long)last.revision, (unsigned long long)revision);
-    struct tile tile = {.entries = true, .index = (head.size - 1) / TILE_WIDTH};
-    tile.width = tile_width(0, tile.index, head.size);
-    int r = journal_compare(tree, s, &tile, e);
+    struct journal j = {.read = journal_of_store, .of = s};
+    int r = store_first(s, &j.first, e);
+    if (r == 0)
+        r = journal_compare(tree, &j, head.size, e);
     return r == -EILSEQ
                ? err_wrap(e, r, "the state is not the one that was audited; restore both from one copy")
                : r;

@@ -5,6 +5,7 @@
 #include "cluster/cluster.h"
 #include "controller/commit/committer.h"
 #include "store/change.h"
+#include "store/mirror.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -12,7 +13,8 @@
 
 /*
  * What the committer has in hand: commands on their way (commit_job.c), the batch that is the next commit
- * (commit_batch.c), and commits by others (commit_follow.c). None of these knows the committer.
+ * (commit_batch.c), and commits by others (commit_follow.c). None of these knows the committer. The mirror of
+ * the journal follows what it applies (commit_mirror.c).
  */
 
 /* A command on its way. */
@@ -115,6 +117,39 @@ void batch_clear(struct batch *b);
 /* Also frees what outlives a commit. */
 void batch_fini(struct batch *b);
 
+/* How the mirror of the journal follows. */
+struct mirroring {
+    struct mirror *mirror;     /* NULL: the store's own journal is read */
+    pthread_mutex_t lock;      /* of the mirror, `compared` and `damage` */
+    bool copying;              /* it is being copied, and nothing is tidied */
+    bool compared;             /* its newest commit is the one that the store has */
+    struct err damage;         /* that a reader found */
+    pthread_mutex_t feed_lock; /* of the following four */
+    struct store_change *feed; /* applied, and not in the mirror yet; oldest first */
+    size_t n_feed;
+    bool behind;   /* it lacks commits that do not wait here */
+    uint64_t head; /* the newest that was applied */
+    uv_work_t work;
+    bool busy;
+    struct mono began, tidied;
+    struct { /* the thread's */
+        uint64_t head;
+        struct store_keep keep;
+        char *directory;
+        bool tidies, tidy; /* it limits the journal; more of that is due */
+        bool more;         /* more is to be read from the store */
+        struct err why, anew;
+        uint64_t revision, first;
+        struct mirror_gap missing;
+        bool complete;
+    } step;
+    /* as the last step left it */
+    struct err why; /* code 0: it follows */
+    struct mirror_gap missing;
+    uint64_t revision;
+    bool complete;
+};
+
 struct committer {
     uv_loop_t *loop;
     uv_async_t wake;
@@ -169,9 +204,27 @@ struct committer {
         struct store_copied copied;
         struct err why;
     } copy;
+    struct mirroring mirroring;
 };
 
 /* Counts the commit that has just ended. */
 void committer_measure(struct committer *k);
+/* Tells the owner how the journal is, the mirror included. */
+void committer_tell_journal(struct committer *k);
+
+/* A commit was applied. */
+void mirroring_feed(struct committer *k, const struct commit_view *v);
+/* Goes on when something is due. */
+void mirroring_pump(struct committer *k);
+/* What the journal is read from, with the mirror's lock held: everything that was applied is there.
+ * -EAGAIN: it is not complete. */
+int mirroring_read(struct mirroring *m, struct store **from, struct err *e);
+/* A reader met this error, with the lock held. */
+void mirroring_hurt(struct mirroring *m, const struct err *why);
+/* One step of a copy of the whole store, in the thread between commits: as store_copy. */
+int mirroring_copy(struct committer *k, const char *dir, struct store_copied *copied, struct err *e);
+/* Ends one that is not done. */
+void mirroring_copy_end(struct mirroring *m);
+void mirroring_fini(struct mirroring *m);
 
 #endif

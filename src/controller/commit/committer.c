@@ -137,6 +137,7 @@ static void committer_apply(struct committer *k, const struct commit_view *v)
     }
     k->revision = v->revision;
     k->commits++;
+    mirroring_feed(k, v);
     telling_begin(&k->telling, v);
 }
 
@@ -257,7 +258,7 @@ static void committer_step(uv_work_t *work)
     k->step.rc = store_tidy(k->store, &k->step.keep, wall_now(), &k->step.more, &k->step.why);
     if (k->step.rc == STORE_UNKNOWN)
         store_ask(k);
-    if (k->step.rc == 0)
+    if (k->step.rc == 0 && !k->mirroring.mirror)
         store_first(k->store, &k->step.first, &k->step.why);
     pthread_mutex_unlock(&k->store_lock);
 }
@@ -269,9 +270,10 @@ static void on_stepped(uv_work_t *work, int status)
     if (k->step.rc == STORE_UNKNOWN)
         store_heard(k);
     k->tidy = k->step.more;
-    k->journal_first = k->step.first;
+    if (!k->mirroring.mirror)
+        k->journal_first = k->step.first;
     free(STEAL(k->step.directory));
-    k->events.on_journal(k->events.arg, k->step.why.code ? &k->step.why : NULL);
+    committer_tell_journal(k);
     committer_pump(k);
 }
 
@@ -306,6 +308,8 @@ static void copy_give_up(struct committer *k, const char *sentence)
     struct err why;
     if (!k->copy.dir)
         return;
+    if (k->mirroring.mirror)
+        mirroring_copy_end(&k->mirroring);
     pthread_mutex_lock(&k->store_lock);
     store_copy_end(k->store);
     pthread_mutex_unlock(&k->store_lock);
@@ -317,6 +321,10 @@ static void committer_copy_step(uv_work_t *work)
 {
     struct committer *k = work->data;
     k->copy.why = (struct err){0};
+    if (k->mirroring.mirror) {
+        mirroring_copy(k, k->copy.dir, &k->copy.copied, &k->copy.why);
+        return;
+    }
     pthread_mutex_lock(&k->store_lock);
     store_copy(k->store, k->copy.dir, &k->copy.copied, &k->copy.why);
     pthread_mutex_unlock(&k->store_lock);
@@ -356,7 +364,12 @@ static bool step_begin(struct committer *k)
         return true;
     }
     k->step.keep = k->keep;
-    k->step.keep.directory = k->step.directory = mem_dup(k->keep.directory);
+    if (k->mirroring.mirror) {
+        /* Each controller exports what leaves its mirror; what that has may leave the store. */
+        k->step.keep.directory = NULL;
+        k->step.keep.stays_from = k->mirroring.revision + 1;
+    }
+    k->step.keep.directory = k->step.directory = mem_dup(k->step.keep.directory);
     uv_queue_work(k->loop, &k->work, committer_step, on_stepped);
     return true;
 }
@@ -424,6 +437,7 @@ static void on_checked(uv_work_t *work, int status)
 
 void committer_turn(struct committer *k, struct mono now)
 {
+    mirroring_pump(k);
     if (k->busy || k->closing || k->deposed || k->term == 0 ||
         mono_sub(now, k->checked).ns < span_s(CHECK_S).ns)
         return;
@@ -492,6 +506,7 @@ static void on_settle_closed(uv_handle_t *h)
     pthread_mutex_destroy(&k->store_lock);
     batch_fini(&k->batch);
     changes_destroy(k->follow);
+    mirroring_fini(&k->mirroring);
     free(k->keep_directory);
     free(k);
 }
@@ -507,7 +522,7 @@ void committer_destroy(struct committer *k)
     if (!k)
         return;
     k->closing = true;
-    while (k->busy)
+    while (k->busy || k->mirroring.busy)
         uv_run(k->loop, UV_RUN_ONCE);
     copy_give_up(k, "the controller is stopping");
     refuse_latecomers(k);

@@ -4,6 +4,7 @@
 
 #include "cluster/cluster.h"
 #include "controller/commit/outcome.h"
+#include "store/mirror.h"
 #include "store/store.h"
 
 #include <uv.h>
@@ -42,7 +43,7 @@ struct committer_events {
     void (*on_changed)(void *arg, const struct hostlist *some);
     /* The store refuses (with the error), or works again (NULL). */
     void (*on_store)(void *arg, const struct err *why);
-    /* A tidying step failed (with the error), or succeeded (NULL). */
+    /* A tidying step failed, or the mirror of the journal (with the error), or both succeeded (NULL). */
     void (*on_journal)(void *arg, const struct err *why);
     /* Another controller leads, or the store cannot tell any more what was committed, and is to be loaded
      * anew: nothing may be done any more. */
@@ -55,6 +56,18 @@ struct committer *committer_create(uv_loop_t *loop, struct cluster *c, struct st
                                    const struct committer_events *events);
 /* Waits for the present batch, answers the other commands with -EAGAIN, and frees. */
 void committer_destroy(struct committer *k);
+
+/* The store is one that several controllers share: its journal is read from this mirror from now on, which is
+ * taken over and follows each commit (doc/adr/0073). on_journal tells when it cannot. Before anything else is
+ * done with the committer. */
+void committer_mirror(struct committer *k, struct mirror *mirror);
+/* How far the mirror is. False: there is none. */
+struct committer_mirrored {
+    bool complete; /* it has what was committed, but for moments */
+    uint64_t revision, first;
+    struct mirror_gap missing;
+};
+bool committer_mirrored(const struct committer *k, struct committer_mirrored *out);
 
 /* Queues a command (copied). A new claim (incident, repair, operation) without an id gets one ("TERM.N",
  * never used again). fn is called once, later; with -EAGAIN when 10,000 commands were waiting already. A dry
@@ -97,10 +110,13 @@ uint64_t committer_journal_first(const struct committer *k, const char **directo
 typedef void copied_fn(void *arg, const struct store_copied *copied, uint64_t digest, const struct err *why);
 void committer_copy(struct committer *k, const char *dir, copied_fn *fn, void *arg);
 
-/* Reads the journal between commits. -EAGAIN when the store was busy for 20 ms. */
+/* Reads the journal between commits. -EAGAIN when the store was busy for 20 ms, or its mirror is not
+ * complete.
+ */
 int committer_journal(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                       struct err *e);
-/* The same, from threads other than the loop's: it waits as long as necessary. */
+/* The same, from threads other than the loop's: it waits as long as necessary, and asks the store while its
+ * mirror is not complete. */
 int committer_journal_wait(struct committer *k, uint64_t after, size_t max, store_journal_fn *fn, void *arg,
                            struct err *e);
 /* The same backwards (store_journal_back), from such threads. */

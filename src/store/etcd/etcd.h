@@ -20,7 +20,8 @@ enum {
     ETCD_ADDRESS_BYTES_MAX = 256,
     ETCD_LEASE_MS = 3000,    /* how long a leader may act after its last renewal */
     ETCD_ANSWERED_MS = 5000, /* how long one request to one member may take */
-    ETCD_ID_BYTES_MAX = 64
+    ETCD_ID_BYTES_MAX = 64,
+    ETCD_AUDIT_BYTES_MAX = 80
 };
 
 /* How etcd is reached, and as which controller. Everything is copied. */

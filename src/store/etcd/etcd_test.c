@@ -296,6 +296,21 @@ static void test_what_is_old_leaves_the_journal(void **state)
     assert_int_equal(reopen(w), 0); /* what it saw is still there */
 }
 
+/* A controller that has its own copy of the journal has exported it from there. */
+static void test_what_another_has_leaves_without_a_file(void **state)
+{
+    struct world *w = *state;
+    const struct store_keep keep = {.age = span_s(86400), .bytes = UINT64_MAX, .stays_from = 4};
+    const struct wall later = {INT64_C(1795207317123000000) + span_s(90000).ns};
+    uint64_t first = 0;
+    bool more = true;
+    begin(w, 5);
+    for (int i = 0; i < 10 && more; i++)
+        assert_int_equal(store_tidy(w->store, &keep, later, &more, &w->e), 0);
+    assert_int_equal(store_first(w->store, &first, &w->e), 0);
+    assert_int_equal(first, 4); /* which that one has not yet */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -313,6 +328,7 @@ int main(void)
         TEST(test_a_foreign_head_stops_commits),
         TEST(test_many_records_come_in_pages),
         TEST(test_a_long_journal_comes_in_pages),
+        TEST(test_what_another_has_leaves_without_a_file),
         TEST(test_what_is_old_leaves_the_journal),
     };
     lab_need();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The leader's work beside commits. etcd keeps every version of every key until it is told to forget them;
- * the last ten minutes or so stay, for controllers that follow after a pause. The journal's oldest entries go
- * into files of days first, as with the embedded store, and are deleted from etcd only then.
+ * the last ten minutes or so stay, for controllers that follow after a pause. The journal's oldest entries
+ * are deleted as well; a store without a mirror writes them into files of days first, as the embedded one.
  */
 #include "store/etcd/etcd_inside.h"
 #include "store/export.h"
@@ -75,7 +75,7 @@ static int tidy_export(struct etcd *s, const struct store_keep *keep, struct wal
     struct export x = {.leaving = {.before = before, .stays_from = keep->stays_from}, .newest = newest};
     struct leaving *l = &x.leaving;
     int r = etcd_journal(&s->store, 0, STEP, on_entry, &x, e);
-    if (!r && l->last)
+    if (!r && l->last && keep->directory)
         r = export_append(keep->directory, l->day, l->first, &l->lines, e);
     if (!r)
         s->exported = l->last;

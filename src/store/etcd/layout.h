@@ -73,6 +73,8 @@ struct layout_told {
     uint64_t lease_ms;                /* the leader acts as long after a renewal */
     uint64_t revision;                /* of the state that it has */
     struct wall at;                   /* its clock */
+    /* The head of its audit log, in the log's words; "": none. */
+    char audit[ETCD_AUDIT_BYTES_MAX + 1];
 };
 void layout_told_write(const struct layout_told *t, struct text *out);
 int layout_told_read(const struct wire_kv *kv, struct layout_told *t, struct err *e); /* -EILSEQ */

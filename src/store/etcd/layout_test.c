@@ -105,7 +105,8 @@ static void test_what_controllers_tell_comes_back(void **state)
                                   .count = 3,
                                   .lease_ms = 3000,
                                   .revision = 9,
-                                  .at = {5}};
+                                  .at = {5},
+                                  .audit = "7 AAAA"};
     CLEANUP_TEXT struct text value = {0};
     struct layout_told again;
     layout_told_write(&t, &value);

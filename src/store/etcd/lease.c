@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -511,6 +512,12 @@ void lease_tell(struct lease *l, uint64_t revision)
     l->told.revision = revision;
 }
 
+void lease_tell_audit(struct lease *l, const char *head)
+{
+    assert(strlen(head) <= ETCD_AUDIT_BYTES_MAX);
+    snprintf(l->told.audit, sizeof l->told.audit, "%s", head);
+}
+
 uint64_t lease_head(const struct lease *l)
 {
     return l->head;
@@ -521,8 +528,9 @@ void lease_members(const struct lease *l, lease_member_fn *fn, void *arg)
     struct mono now = mono_boot();
     for (size_t i = 0; i < l->n_members; i++) {
         const struct member *m = &l->members[i];
-        const struct lease_member told = {m->told.name, m->told.address, m->told.at,
-                                          mono_sub(now, m->changed), m->told.revision};
+        const struct lease_member told = {m->told.name,     m->told.address,
+                                          m->told.at,       mono_sub(now, m->changed),
+                                          m->told.revision, m->told.audit};
         fn(arg, &told);
     }
 }

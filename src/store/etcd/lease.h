@@ -35,6 +35,7 @@ struct lease_member {
     struct wall at;    /* its clock then */
     struct span age;   /* since this controller saw it change, at most */
     uint64_t revision; /* the state that it had */
+    const char *audit; /* what it told of its audit log; "": nothing */
 };
 
 struct lease_events {
@@ -74,6 +75,10 @@ void lease_look(struct lease *l);
 
 /* The revision that this controller tells the others of. */
 void lease_tell(struct lease *l, uint64_t revision);
+
+/* What this controller tells the others of its audit log: at most ETCD_AUDIT_BYTES_MAX bytes, without control
+ * characters. */
+void lease_tell_audit(struct lease *l, const char *head);
 
 /* The newest revision of the state, as the last answer of etcd had it; 0: no answer yet. */
 uint64_t lease_head(const struct lease *l);

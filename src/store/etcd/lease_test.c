@@ -221,6 +221,7 @@ static void on_member(void *arg, const struct lease_member *m)
     snprintf(c->members + n, sizeof c->members - n, "%s at %d; ", m->name, (int)m->revision);
     assert_true(m->age.ns >= 0 && m->at.ns > 0);
     assert_string_equal(m->address, "127.0.0.1:7777");
+    assert_string_equal(m->audit, m->revision == 17 ? "3 AAAA" : "");
 }
 
 static const char *members(struct controller *c)
@@ -236,6 +237,7 @@ static void test_each_tells_the_others_of_itself(void **state)
     a_leads(w);
     controller_start(w, &w->b, "b");
     lease_tell(w->b.lease, 17);
+    lease_tell_audit(w->b.lease, "3 AAAA");
     WAIT_FOR(w, strcmp(members(&w->a), "a at 0; b at 17; ") == 0);
     WAIT_FOR(w, strcmp(members(&w->b), "a at 0; b at 17; ") == 0);
 }
