@@ -253,7 +253,7 @@ static void brakes_and_power_and_numbers(void **state)
         "repair numbers 48",
         "{\"hours\":48,\"transitions\":10,\"remediations\":2,\"by_itself\":1,\"queued\":1,\"by_person\":0}",
         "GET /v1/repairs/numbers?hours=48 ",
-        "Of              the last 48 hours\n"
+        "Period          the last 48 hours\n"
         "Transitions     10\n"
         "Remediations    2\n"
         "Fixed by itself 1\n"
@@ -291,7 +291,7 @@ static void test_numbers_are_asked_for_until_the_controller_knows_them(void **st
     stub_join(stub);
     assert_int_equal(stub_requests(stub), 3);
     stub_stop(stub);
-    assert_string_equal(r.out, "Of              the last 24 hours\nTo the queue    1\n");
+    assert_string_equal(r.out, "Period          the last 24 hours\nTo the queue    1\n");
 }
 
 static void test_hours_have_two_ends(void **state)
@@ -301,8 +301,8 @@ static void test_hours_have_two_ends(void **state)
         {"repair numbers 49", "HOURS: \"49\" is not a number from 4 to 48"},
     };
     run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
-    run_expect("repair numbers 4", "{\"hours\":4}", "?hours=4 ", "Of              the last 4 hours\n");
-    run_expect("repair numbers 48", "{\"hours\":48}", "?hours=48 ", "Of              the last 48 hours\n");
+    run_expect("repair numbers 4", "{\"hours\":4}", "?hours=4 ", "Period          the last 4 hours\n");
+    run_expect("repair numbers 48", "{\"hours\":48}", "?hours=48 ", "Period          the last 48 hours\n");
 }
 
 static void test_overrides_are_a_table(void **state)
