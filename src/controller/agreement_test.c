@@ -3,6 +3,7 @@
 #include "controller/controller_inside.h"
 
 #include "controller/config/config_fixture_test.h"
+#include "store/fixture_test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -135,6 +136,77 @@ static void test_nothing_is_agreed_at_first(void **state)
     assert_int_equal(agreement_read(&c, &out, &e), -ENOENT);
 }
 
+/* --- at the start, with the real store -------------------------------------------------------------- */
+
+static int entry_take(void *arg, uint64_t revision, const struct store_entry *entry, struct err *e)
+{
+    snprintf(arg, 256, "%s: %s", entry->actor, entry->text);
+    return 0;
+}
+
+/* A controller starts with this configuration; gives what the journal has behind `after`. */
+static const char *start(const char *parameters, const char *nodes, uint64_t *revision)
+{
+    static char last[256];
+    struct err e = {0};
+    const uint64_t before = *revision;
+    last[0] = '\0';
+    c.conf = config_good(parameters, nodes, NULL);
+    if (agreement_start(&c, revision, &e) < 0)
+        fail_msg("%s", e.msg);
+    config_fini(&c.conf);
+    assert_int_equal(store_journal(c.store, before, 99, entry_take, last, NULL), 0);
+    return last;
+}
+
+static void test_a_start_agrees_another_configuration(void **state)
+{
+    char *dir = fixture_dir();
+    uint64_t revision = 0;
+    struct config agreed;
+    c.store = fixture_open(dir);
+    assert_int_equal(store_campaign(c.store, &c.term, NULL), 0);
+    const char *said = start("MaxOut = 7\n", "Name=lx01\n", &revision);
+    assert_non_null(strstr(said, "fettled: "));
+    assert_non_null(strstr(said, "it is agreed from now on"));
+    assert_true(revision > 0);
+    const uint64_t first = revision;
+    assert_string_equal(start("# the same\nMaxOut=7\n", "Name=lx01\n", &revision), "");
+    assert_int_equal(revision, first);
+    said = start("MaxOut = 8\n", "Name=lx01\nName=lx02\n", &revision);
+    assert_non_null(strstr(said, "MaxOut \"7\" -> \"8\"; "));
+    assert_non_null(strstr(said, "lx02"));
+    assert_true(revision > first);
+    struct config own = config_good("MaxOut = 9\nApiPort = 7000\n", "Name=other\n", NULL);
+    c.conf.path = own.path; /* another controller reads what is agreed, with its own parameters */
+    assert_int_equal(agreement_read(&c, &agreed, NULL), 0);
+    assert_int_equal(agreed.number[SETTING_MAX_OUT], 8);
+    assert_int_equal(agreed.number[SETTING_API_PORT], 7000);
+    assert_int_equal(agreed.roster.n, 2);
+    config_fini(&agreed);
+    c.conf.path = NULL;
+    config_fini(&own);
+    store_close(c.store);
+    fixture_remove(dir);
+}
+
+static void test_a_start_that_cannot_commit_is_told(void **state)
+{
+    char *dir = fixture_dir();
+    uint64_t revision = 0;
+    struct err e = {0};
+    c.store = fixture_open(dir);
+    assert_int_equal(store_campaign(c.store, &c.term, NULL), 0);
+    c.term--; /* another controller leads by now */
+    c.conf = config_good("", "Name=lx01\n", NULL);
+    assert_true(agreement_start(&c, &revision, &e) < 0);
+    assert_non_null(strstr(e.msg, "the configuration is not agreed: "));
+    assert_int_equal(revision, 0);
+    config_fini(&c.conf);
+    store_close(c.store);
+    fixture_remove(dir);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -145,6 +217,8 @@ int main(void)
         TEST(test_a_revision_is_submitted_until_nothing_changes),
         TEST(test_a_refusal_is_told),
         TEST(test_nothing_is_agreed_at_first),
+        TEST(test_a_start_agrees_another_configuration),
+        TEST(test_a_start_that_cannot_commit_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
