@@ -361,7 +361,7 @@ class Mutants(unittest.TestCase):
     def made(self):
         return {(m.line, m.kind, m.after) for m in mutants.of_file("src/a.c", FUNCTION)}
 
-    def test_what_is_broken(self):
+    def test_the_broken_code(self):
         self.assertEqual(self.made(), {
             (6, "negate", 'if (!(r->size < n && !room_has(r, " < "))) {'),
             (6, "operator", 'if (r->size <= n && !room_has(r, " < ")) {'),

@@ -63,7 +63,7 @@ static json_t *machine(void)
     return json_pack("{s:s, s:i, s:[{s:s}]}", "Name", "lx01", "CPUs", 8, "NICs", "name", "eth0");
 }
 
-static void sends_the_whole_to_who_has_nothing(void **state)
+static void sends_the_whole_to_a_controller_that_has_nothing(void **state)
 {
     struct mirror m = {.has = json_object()};
     CLEANUP_JSON json_t *inventory = machine();
@@ -85,7 +85,7 @@ static void sends_nothing_when_nothing_changed(void **state)
     json_decref(m.has);
 }
 
-static void sends_what_changed_and_what_is_gone(void **state)
+static void sends_changed_and_removed_members(void **state)
 {
     struct mirror m = {.has = json_object()};
     CLEANUP_JSON json_t *inventory = machine();
@@ -136,7 +136,7 @@ static void a_large_change_goes_as_a_whole(void **state)
     json_decref(m.has);
 }
 
-static void leaves_out_what_no_frame_holds(void **state)
+static void leaves_out_members_that_no_frame_holds(void **state)
 {
     struct mirror m = {.has = json_object()};
     CLEANUP_JSON json_t *inventory = machine();
@@ -208,12 +208,12 @@ static void refuses_reports_that_are_cut_short_or_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sends_the_whole_to_who_has_nothing),
+        cmocka_unit_test(sends_the_whole_to_a_controller_that_has_nothing),
         cmocka_unit_test(sends_nothing_when_nothing_changed),
-        cmocka_unit_test(sends_what_changed_and_what_is_gone),
+        cmocka_unit_test(sends_changed_and_removed_members),
         cmocka_unit_test(splits_a_large_whole_with_a_true_hash_in_each_part),
         cmocka_unit_test(a_large_change_goes_as_a_whole),
-        cmocka_unit_test(leaves_out_what_no_frame_holds),
+        cmocka_unit_test(leaves_out_members_that_no_frame_holds),
         cmocka_unit_test(a_member_may_be_as_large_as_a_part_and_no_larger),
         cmocka_unit_test(bounds_the_number_of_members),
         cmocka_unit_test(refuses_reports_that_are_cut_short_or_damaged),

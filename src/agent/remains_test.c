@@ -176,7 +176,7 @@ static void a_record_counts_for_the_boot_that_it_is_of(void **state)
     left(root, "panic", "Kernel panic - not syncing: sysrq triggered crash");
 }
 
-static void what_systemd_put_away_is_found(void **state)
+static void a_record_that_systemd_put_away_is_found(void **state)
 {
     const char *root = *state;
     put(root, "var/lib/systemd/pstore/7/001/dmesg.txt", panic, sizeof panic - 1, BOOT_S - 86400);
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(the_journal_says_whether_it_was_shut_down),
         cmocka_unit_test(the_surest_evidence_counts),
         IN_A_ROOT(a_record_counts_for_the_boot_that_it_is_of),
-        IN_A_ROOT(what_systemd_put_away_is_found),
+        IN_A_ROOT(a_record_that_systemd_put_away_is_found),
         IN_A_ROOT(an_older_crash_is_not_told_of_a_quick_second_boot),
         IN_A_ROOT(a_clock_that_was_set_since_hides_no_crash),
         IN_A_ROOT(a_crash_dump_and_a_watchdog_are_found),

@@ -136,7 +136,7 @@ static void test_a_reading_that_fails_costs_the_inventory_alone(void **state)
     assert_int_equal(a->failed, 2);
 }
 
-static void test_what_is_asked_for_during_a_reading_is_read_after_it(void **state)
+static void test_a_request_during_a_reading_is_read_after_it(void **state)
 {
     struct alone *a = *state;
     reporter_start(a->reporter);
@@ -219,7 +219,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ALONE(test_the_hash_is_in_hello_as_soon_as_it_is_known),
         ALONE(test_a_reading_that_fails_costs_the_inventory_alone),
-        ALONE(test_what_is_asked_for_during_a_reading_is_read_after_it),
+        ALONE(test_a_request_during_a_reading_is_read_after_it),
         ALONE(test_the_inventory_is_owed_where_the_other_side_lacks_it),
         ALONE(test_where_no_child_can_be_started_it_says_so),
         IN_LIFE(test_the_whole_is_sent_when_it_is_wanted),

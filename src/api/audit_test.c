@@ -26,7 +26,7 @@ static int ask(struct stage *s, const char *target, struct text *t)
     return wire_ask(&s->wire, "GET", target, NULL, t);
 }
 
-static void test_what_is_asked(void **state)
+static void test_questions_reach_the_auditor(void **state)
 {
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
@@ -66,7 +66,7 @@ static void test_the_types_of_answers(void **state)
     }
 }
 
-static void test_what_is_no_question(void **state)
+static void test_wrong_questions_are_refused(void **state)
 {
     static const struct {
         const char *target;
@@ -95,9 +95,9 @@ int main(void)
 {
 #define PLAIN(test) cmocka_unit_test_setup_teardown(test, open_plain, stage_close)
     const struct CMUnitTest tests[] = {
-        PLAIN(test_what_is_asked),
+        PLAIN(test_questions_reach_the_auditor),
         PLAIN(test_the_types_of_answers),
-        PLAIN(test_what_is_no_question),
+        PLAIN(test_wrong_questions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

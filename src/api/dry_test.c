@@ -132,7 +132,7 @@ static void try_one(struct stage *s, const struct change *k)
     s->rechecked = 0;
 }
 
-static void a_dry_run_says_what_the_change_then_does(void **state)
+static void a_dry_run_says_the_same_as_the_change(void **state)
 {
     for (size_t i = 0; i < ON_ILL; i++)
         try_one(*state, &on_ill[i]);
@@ -178,7 +178,7 @@ static void and_so_do_those_of_baselines(void **state)
 }
 
 /* Of several nodes, what is refused of one is said beside what would be done to the others. */
-static void what_would_be_refused_is_said(void **state)
+static void a_refusal_of_some_nodes_is_said(void **state)
 {
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
@@ -194,7 +194,7 @@ static void what_would_be_refused_is_said(void **state)
                      404);
 }
 
-static void what_would_change_nothing_says_so(void **state)
+static void a_change_of_nothing_says_so(void **state)
 {
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
@@ -222,13 +222,13 @@ static void the_query_is_read_strictly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_dry_run_says_what_the_change_then_does, open_ill, stage_close),
+        cmocka_unit_test_setup_teardown(a_dry_run_says_the_same_as_the_change, open_ill, stage_close),
         cmocka_unit_test_setup_teardown(and_so_it_is_for_baselines, open_classes, stage_close),
         cmocka_unit_test_setup_teardown(they_read_well, open_ill, stage_close),
         cmocka_unit_test_setup_teardown(and_so_do_those_of_baselines, open_classes, stage_close),
         cmocka_unit_test(no_route_that_changes_is_left_out),
-        cmocka_unit_test_setup_teardown(what_would_be_refused_is_said, open_ill, stage_close),
-        cmocka_unit_test_setup_teardown(what_would_change_nothing_says_so, open_ill, stage_close),
+        cmocka_unit_test_setup_teardown(a_refusal_of_some_nodes_is_said, open_ill, stage_close),
+        cmocka_unit_test_setup_teardown(a_change_of_nothing_says_so, open_ill, stage_close),
         cmocka_unit_test_setup_teardown(the_query_is_read_strictly, open_ill, stage_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,7 +176,7 @@ static void a_token_is_the_caller(void **state)
     s->api->policy.grants = NULL;
 }
 
-static void what_a_token_says_is_in_whoami(void **state)
+static void claims_of_a_token_are_in_whoami(void **state)
 {
     struct stage *s = *state;
     CLEANUP_TEXT struct text t = {0};
@@ -227,7 +227,7 @@ int main(void)
         TEST(whoami_says_what_the_gate_knows), TEST(a_token_is_refused_at_the_local_socket),
         TEST(a_reading_waits_for_no_name),     TEST(the_person_behind_root_is_named),
         TEST(a_record_gives_a_user_a_role),    TEST(a_token_is_the_caller),
-        TEST(what_a_token_says_is_in_whoami),  TEST(a_token_may_wait),
+        TEST(claims_of_a_token_are_in_whoami), TEST(a_token_may_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

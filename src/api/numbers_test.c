@@ -128,7 +128,7 @@ static void test_fettle_by_itself(void **state)
     expect(4, 1, 0, 0);
 }
 
-static void test_what_is_found_and_isolates_nobody(void **state)
+static void test_a_finding_that_isolates_nobody(void **state)
 {
     tell(COMMAND_FINDINGS, "lx01", FINDINGS("null"), "1.1");
     expect(0, 0, 0, 0);
@@ -260,7 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_fettle_by_itself),
-        TEST(test_what_is_found_and_isolates_nobody),
+        TEST(test_a_finding_that_isolates_nobody),
         TEST(test_a_new_node_was_not_repaired),
         TEST(test_a_node_that_was_new_is_repaired),
         TEST(test_another_machine_was_not_repaired),

@@ -86,7 +86,7 @@ static void test_kinds(void **state)
 }
 
 /* What Slurm says of lx01 on its way: read and held, out by Slurm itself, not read any more. */
-static void test_what_others_say(void **state)
+static void test_words_of_other_systems(void **state)
 {
     struct world w = world_make((struct mono){INT64_C(1000) * 1000000000});
     struct member *m = cluster_find(w.cluster, "lx01");
@@ -222,7 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_field),   cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_claims),        cmocka_unit_test(test_what_others_say),
+        cmocka_unit_test(test_claims),        cmocka_unit_test(test_words_of_other_systems),
         cmocka_unit_test(test_specification), cmocka_unit_test(test_states),
         cmocka_unit_test(test_why_alone),     cmocka_unit_test(test_large),
     };

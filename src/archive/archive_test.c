@@ -253,7 +253,7 @@ static void test_retention(void **state)
 }
 
 /* A copy of a log that keeps only some takes over which. */
-static void test_copy_of_what_is_kept(void **state)
+static void test_copy_of_kept_entries(void **state)
 {
     struct archive *a;
     CLEANUP_TEXT struct text note = {0};
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reader, begin, end),
         cmocka_unit_test_setup_teardown(test_partial_of_a_full_one, begin, end),
         cmocka_unit_test_setup_teardown(test_retention, begin, end),
-        cmocka_unit_test_setup_teardown(test_copy_of_what_is_kept, begin, end),
+        cmocka_unit_test_setup_teardown(test_copy_of_kept_entries, begin, end),
         cmocka_unit_test_setup_teardown(test_no_archive, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void test_grows_and_stays(void **state)
 }
 
 /* A process that ends between two syncs: what it added does not count, and is added again. */
-static void test_what_was_not_synced(void **state)
+static void test_leaves_that_were_not_synced(void **state)
 {
     struct treefile *t = open_tree();
     fixture_grow(t, 250, NULL);
@@ -252,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_begins_empty_with_a_key, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_grows_and_stays, make_dir, remove_dir),
-        cmocka_unit_test_setup_teardown(test_what_was_not_synced, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(test_leaves_that_were_not_synced, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_proofs_and_tiles, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_finds_entries, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_damage_is_refused, make_dir, remove_dir),

@@ -52,7 +52,7 @@ static void edited(const char *from, const char *to, struct text *out)
     memcpy(place, sum, 64);
 }
 
-static void test_what_is_written_is_read(void **state)
+static void test_a_written_manifest_is_read(void **state)
 {
     CLEANUP_TEXT struct text t = {0}, again = {0};
     struct manifest m;
@@ -115,8 +115,10 @@ static void test_values_that_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_written_is_read), cmocka_unit_test(test_every_byte_counts),
-        cmocka_unit_test(test_a_newer_format),          cmocka_unit_test(test_names_of_files),
+        cmocka_unit_test(test_a_written_manifest_is_read),
+        cmocka_unit_test(test_every_byte_counts),
+        cmocka_unit_test(test_a_newer_format),
+        cmocka_unit_test(test_names_of_files),
         cmocka_unit_test(test_values_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

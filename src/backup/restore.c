@@ -56,7 +56,7 @@ static int mark_put(const struct manifest *m, const char *actor, struct wall now
     text_printf(&fields, "\"backup\":{\"at\":\"%lld\",\"revision\":%llu,\"term\":%llu}", (long long)m->at.ns,
                 (unsigned long long)m->revision, (unsigned long long)m->term);
     text_printf(&value, "{\"at\":\"%lld\",%s}", (long long)now.ns, fields.s);
-    text_printf(&said, "restored from the backup of %s at revision %llu; what was decided later is lost here",
+    text_printf(&said, "restored from the backup of %s at revision %llu; later decisions are lost here",
                 wall_format(m->at, at), (unsigned long long)m->revision);
     const struct store_op op = {"backup/restored", value.s};
     const struct store_entry entry = {

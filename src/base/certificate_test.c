@@ -85,7 +85,7 @@ static void is_refused(const char *bytes, size_t len)
     assert_string_equal(e.msg, "a certificate that cannot be read");
 }
 
-static void what_is_broken(void **state)
+static void broken_certificates_are_refused(void **state)
 {
     CLEANUP_TEXT struct text pem = {0}, ssh = {0};
     add_file(&pem, "good.pem");
@@ -109,7 +109,7 @@ int main(void)
         cmocka_unit_test(each_kind),
         cmocka_unit_test(all_of_a_file),
         cmocka_unit_test(none),
-        cmocka_unit_test(what_is_broken),
+        cmocka_unit_test(broken_certificates_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

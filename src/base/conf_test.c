@@ -308,7 +308,7 @@ static void sentences_name_file_and_line(void **state)
     assert_null(c.path);
 }
 
-static void what_is_no_file_is_refused(void **state)
+static void a_path_that_is_no_file_is_refused(void **state)
 {
     const struct place *p = *state;
     struct conf c;
@@ -382,7 +382,7 @@ int main(void)
         cmocka_unit_test(a_record_has_256_fields_at_most),
         cmocka_unit_test_setup_teardown(a_file_is_read, make_place, remove_place),
         cmocka_unit_test_setup_teardown(sentences_name_file_and_line, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(what_is_no_file_is_refused, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(a_path_that_is_no_file_is_refused, make_place, remove_place),
         cmocka_unit_test_setup_teardown(a_file_has_a_largest_size, make_place, remove_place),
         cmocka_unit_test(an_unknown_key_is_answered_with_the_nearest),
     };

@@ -140,7 +140,7 @@ static void text_is_compact_and_in_order(void **state)
     assert_string_equal(s, "{\"z\":1,\"a\":[true,null]}");
 }
 
-static void what_is_no_string_is_an_empty_text(void **state)
+static void a_member_that_is_no_string_is_an_empty_text(void **state)
 {
     CLEANUP_JSON json_t *o = read_text("{\"s\": \"x\", \"n\": 1}", NULL);
     assert_string_equal(json_text(o, "s"), "x");
@@ -166,7 +166,7 @@ static void members_are_walked_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_no_string_is_an_empty_text),
+        cmocka_unit_test(a_member_that_is_no_string_is_an_empty_text),
         cmocka_unit_test(objects_and_arrays_are_read),
         cmocka_unit_test(everything_else_is_refused),
         cmocka_unit_test(depth_is_bounded),

@@ -54,7 +54,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void what_is_ones_own_is_taken(void **state)
+static void own_files_are_taken(void **state)
 {
     struct place *p = *state;
     assert_int_equal(private_check(p->key, PRIVATE_TO_READ, NULL), 0);
@@ -65,7 +65,7 @@ static void what_is_ones_own_is_taken(void **state)
 }
 
 /* A certificate that was being written when the process was killed; not a key that was. */
-static void what_a_kill_left_is_taken(void **state)
+static void files_that_a_kill_left_are_taken(void **state)
 {
     struct place *p = *state;
     char left[sizeof p->pem + 4];
@@ -111,7 +111,7 @@ static void a_mode_that_lets_others_in_is_refused(void **state)
     }
 }
 
-static void what_others_may_read_they_may_not_write(void **state)
+static void files_that_others_may_write_are_refused(void **state)
 {
     struct place *p = *state;
     const char *paths[] = {p->pem, p->dir};
@@ -124,7 +124,7 @@ static void what_others_may_read_they_may_not_write(void **state)
     }
 }
 
-static void what_belongs_to_somebody_else_is_refused(void **state)
+static void a_file_of_somebody_else_is_refused(void **state)
 {
     struct place *p = *state;
     struct err e = {0};
@@ -137,7 +137,7 @@ static void what_belongs_to_somebody_else_is_refused(void **state)
     assert_int_equal(private_check_dir(p->dir, READABLE, NULL), 0);
 }
 
-static void what_is_not_there_is_said(void **state)
+static void a_missing_file_is_said(void **state)
 {
     struct place *p = *state;
     struct err e = {0};
@@ -169,12 +169,12 @@ static void a_secret_is_opened_when_it_is_private(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_ones_own_is_taken, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_a_kill_left_is_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(own_files_are_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_that_a_kill_left_are_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_mode_that_lets_others_in_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_others_may_read_they_may_not_write, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_belongs_to_somebody_else_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_not_there_is_said, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_that_others_may_write_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_file_of_somebody_else_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_missing_file_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_secret_is_opened_when_it_is_private, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void what_is_not_said_is_counted(void **state)
+static void suppressed_messages_are_counted(void **state)
 {
     struct rare r = {.began = {1000}};
     const struct mono minute = mono_add(r.began, span_s(60));
@@ -24,6 +24,6 @@ static void what_is_not_said_is_counted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_not_said_is_counted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(suppressed_messages_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

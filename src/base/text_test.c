@@ -90,7 +90,7 @@ static void json_strings_are_escaped(void **state)
     assert_json("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
-static void what_is_not_utf8_is_replaced(void **state)
+static void bytes_that_are_not_utf8_are_replaced(void **state)
 {
     assert_json("a\xff"
                 "b",
@@ -270,7 +270,7 @@ int main(void)
         cmocka_unit_test(room_is_for_the_caller),
         cmocka_unit_test(members_of_an_object_have_their_commas),
         cmocka_unit_test(json_strings_are_escaped),
-        cmocka_unit_test(what_is_not_utf8_is_replaced),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
         cmocka_unit_test(lines_are_for_people),
         cmocka_unit_test(a_line_is_text),
         cmocka_unit_test(numbers_are_read_whole_and_in_bounds),

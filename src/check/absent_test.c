@@ -155,7 +155,7 @@ static void no_probe_finds_anything_where_there_is_nothing(void **state)
     }
 }
 
-static void what_ran_on_this_boot_is_installed(void **state)
+static void a_program_that_ran_on_this_boot_is_installed(void **state)
 {
     struct trial *t = *state;
     static const char record[] = "Probe=service Name=odd Command=oddd";
@@ -205,7 +205,7 @@ static void a_clock_that_was_kept_is_missed(void **state)
     trial_begins(t, "Probe=time", "warn clock: the kernel says that it is not synchronised");
 }
 
-static void a_clock_that_is_wrong_is_wrong_whoever_keeps_it(void **state)
+static void a_wrong_clock_is_wrong_under_any_keeper(void **state)
 {
     struct trial *t = *state;
     struct machine clock = {.keeps = false};
@@ -221,10 +221,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_default_check_finds_nothing_where_there_is_nothing),
         IN_TRIAL(no_probe_finds_anything_where_there_is_nothing),
-        IN_TRIAL(what_ran_on_this_boot_is_installed),
+        IN_TRIAL(a_program_that_ran_on_this_boot_is_installed),
         IN_TRIAL(a_program_or_a_unit_is_installed),
         IN_TRIAL(a_clock_that_was_kept_is_missed),
-        IN_TRIAL(a_clock_that_is_wrong_is_wrong_whoever_keeps_it),
+        IN_TRIAL(a_wrong_clock_is_wrong_under_any_keeper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

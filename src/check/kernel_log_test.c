@@ -116,7 +116,7 @@ static void a_users_line_is_none(void **state)
     expect(w, 1, "");
 }
 
-static void what_only_a_remedy_ends_stays(void **state)
+static void a_fault_that_only_a_remedy_ends_stays(void **state)
 {
     struct world *w = *state;
     say(w, 5, XID_79);
@@ -137,7 +137,7 @@ static void a_line_that_is_said_again_lives_on(void **state)
     expect(w, 1101, "");
 }
 
-static void a_remedy_ends_what_it_may_help_and_nothing_else(void **state)
+static void a_remedy_ends_faults_that_it_may_help_and_no_others(void **state)
 {
     struct world *w = *state;
     say(w, 5, XID_79);
@@ -151,7 +151,7 @@ static void a_remedy_ends_what_it_may_help_and_nothing_else(void **state)
     assert_false(kernel_log_forget(w->log, "xid.95", UINT64_MAX));
 }
 
-static void what_was_put_right_on_one_device_stands_on_another(void **state)
+static void a_fault_put_right_on_one_device_stands_on_another(void **state)
 {
     struct world *w = *state;
     say(w, 5, XID_79);
@@ -202,7 +202,7 @@ static void a_gpu_that_asks_for_nothing_any_more_is_well(void **state)
     expect(w, 4, "");
 }
 
-static void what_is_said_often_is_worse(void **state)
+static void a_line_said_often_is_worse(void **state)
 {
     struct world *w = *state;
     say(w, 1, HUNG);
@@ -343,7 +343,7 @@ static void a_process_that_is_gone_is_nobodys(void **state)
     tree_teardown((void **)&t);
 }
 
-static void a_milder_line_does_not_lower_what_stays(void **state)
+static void a_milder_line_does_not_lower_a_lasting_fault(void **state)
 {
     struct world *w = *state;
     say(w, 1, "NVRM: Xid (PCI:0000:9b:00): 149, X Fatal XC0 i0 Link 01 (0x00400000 0x0)");
@@ -377,7 +377,7 @@ static void a_record_counts_from_its_own_time(void **state)
     expect(w, 1601, "");
 }
 
-static void of_too_many_the_mildest_go(void **state)
+static void the_mildest_of_too_many_faults_go(void **state)
 {
     struct world *w = *state;
     char line[64];
@@ -396,7 +396,7 @@ static void of_too_many_the_mildest_go(void **state)
 
 /* --- over a restart of the agent ---------------------------------------------------------------- */
 
-static void what_was_found_outlives_the_agent(void **state)
+static void faults_outlive_the_agent(void **state)
 {
     struct world *w = *state;
     CLEANUP_TEXT struct text saved = {0};
@@ -417,7 +417,7 @@ static void what_was_found_outlives_the_agent(void **state)
 }
 
 /* It wrote no sequence numbers. */
-static void what_an_older_agent_saved_is_read(void **state)
+static void a_text_saved_by_an_older_agent_is_read(void **state)
 {
     struct world *w = *state;
     struct kmsg_cursor now;
@@ -427,7 +427,7 @@ static void what_an_older_agent_saved_is_read(void **state)
     assert_true(kernel_log_forget(w->log, "xid.79", 1));
 }
 
-static void what_was_said_later_is_not_forgotten(void **state)
+static void a_later_line_is_not_forgotten(void **state)
 {
     struct world *w = *state;
     CLEANUP_TEXT struct text saved = {0};
@@ -441,7 +441,7 @@ static void what_was_said_later_is_not_forgotten(void **state)
     assert_true(kernel_log_forget(w->log, "xid.79", 9));
 }
 
-static void what_is_no_saved_text_is_nothing(void **state)
+static void a_damaged_saved_text_is_nothing(void **state)
 {
     struct world *w = *state;
     static const char *const bad[] = {
@@ -497,15 +497,15 @@ int main(void)
         IN_WORLD(nothing_said_is_ok),
         IN_WORLD(a_line_becomes_a_finding),
         IN_WORLD(a_users_line_is_none),
-        IN_WORLD(what_only_a_remedy_ends_stays),
+        IN_WORLD(a_fault_that_only_a_remedy_ends_stays),
         IN_WORLD(a_line_that_is_said_again_lives_on),
-        IN_WORLD(a_remedy_ends_what_it_may_help_and_nothing_else),
-        IN_WORLD(what_was_put_right_on_one_device_stands_on_another),
+        IN_WORLD(a_remedy_ends_faults_that_it_may_help_and_no_others),
+        IN_WORLD(a_fault_put_right_on_one_device_stands_on_another),
         IN_WORLD(a_closing_line_ends_a_finding_at_once),
         IN_WORLD(an_outage_counts_when_it_lasts),
         IN_WORLD(a_gpu_that_asks_for_nothing_any_more_is_well),
-        IN_WORLD(what_is_said_often_is_worse),
-        IN_WORLD(a_milder_line_does_not_lower_what_stays),
+        IN_WORLD(a_line_said_often_is_worse),
+        IN_WORLD(a_milder_line_does_not_lower_a_lasting_fault),
         IN_WORLD(a_gap_is_a_finding),
         IN_WORLD(lines_of_one_event_count_once),
         IN_WORLD(a_finding_names_the_work_and_its_user),
@@ -513,11 +513,11 @@ int main(void)
         IN_WORLD(a_process_with_the_name_of_a_kernel_thread_is_none),
         IN_WORLD(a_process_that_is_gone_is_nobodys),
         IN_WORLD(a_record_counts_from_its_own_time),
-        IN_WORLD(of_too_many_the_mildest_go),
-        IN_WORLD(what_was_found_outlives_the_agent),
-        IN_WORLD(what_an_older_agent_saved_is_read),
-        IN_WORLD(what_was_said_later_is_not_forgotten),
-        IN_WORLD(what_is_no_saved_text_is_nothing),
+        IN_WORLD(the_mildest_of_too_many_faults_go),
+        IN_WORLD(faults_outlive_the_agent),
+        IN_WORLD(a_text_saved_by_an_older_agent_is_read),
+        IN_WORLD(a_later_line_is_not_forgotten),
+        IN_WORLD(a_damaged_saved_text_is_nothing),
         IN_WORLD(a_look_by_hand_reads_all_that_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

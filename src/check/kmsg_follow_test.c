@@ -113,7 +113,7 @@ static void without_a_boot_id_no_cursor_counts(void **state)
     kmsg_close(f);
 }
 
-static void only_what_the_kernel_said_is_given(void **state)
+static void only_lines_of_the_kernel_are_given(void **state)
 {
     struct tree *t = logged(state, "12,1,1,-;NVRM: Xid (PCI:0000:9b:00): 79, x\n SUBSYSTEM=x\n"
                                    "what is this\n6,2,2,-;kernel\n DEVICE=+pci:0\n30,3,3,-;systemd\n");
@@ -126,7 +126,7 @@ static void only_what_the_kernel_said_is_given(void **state)
     kmsg_close(f);
 }
 
-static void what_was_overwritten_is_told(void **state)
+static void overwritten_lines_are_told(void **state)
 {
     struct tree *t = logged(state, "6,1,1,-;one\n6,8,2,-;eight\n12,12,3,-;user\n6,13,3,-;thirteen\n");
     struct kmsg_follow *f = follow(t, NULL);
@@ -256,7 +256,7 @@ static void a_pipe_can_be_polled(void **state)
     kmsg_close(f);
 }
 
-static void what_is_no_log_is_refused(void **state)
+static void a_file_that_is_no_log_is_refused(void **state)
 {
     struct tree *t = *state;
     char path[128];
@@ -277,8 +277,8 @@ int main(void)
         IN_TREE(records_come_from_the_oldest_on),
         IN_TREE(it_begins_behind_its_cursor),
         IN_TREE(without_a_boot_id_no_cursor_counts),
-        IN_TREE(only_what_the_kernel_said_is_given),
-        IN_TREE(what_was_overwritten_is_told),
+        IN_TREE(only_lines_of_the_kernel_are_given),
+        IN_TREE(overwritten_lines_are_told),
         IN_TREE(a_gap_since_the_last_time_is_told),
         IN_TREE(a_gap_is_told_when_it_is_known),
         IN_TREE(a_file_may_grow_and_a_line_come_in_pieces),
@@ -286,7 +286,7 @@ int main(void)
         IN_TREE(a_line_without_end_is_passed_over),
         IN_TREE(many_lines_are_all_read),
         IN_TREE(a_pipe_can_be_polled),
-        IN_TREE(what_is_no_log_is_refused),
+        IN_TREE(a_file_that_is_no_log_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void test_the_last_link(void **state)
     trial_expect(t, "Probe=ethernet", "ok");
 }
 
-static void test_what_is_kept_outlives_a_restart(void **state)
+static void test_kept_numbers_outlive_a_restart(void **state)
 {
     struct memory *m = memory_create(), *after = memory_create();
     CLEANUP_JSON json_t *kept = json_object();
@@ -376,7 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TRIAL(test_link),
         IN_TRIAL(test_the_last_link),
-        cmocka_unit_test(test_what_is_kept_outlives_a_restart),
+        cmocka_unit_test(test_kept_numbers_outlive_a_restart),
         IN_TRIAL(test_flaps),
         IN_TRIAL(test_errors),
         cmocka_unit_test(the_kernel_says_what_sysfs_says),

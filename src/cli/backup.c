@@ -146,11 +146,10 @@ int backup_bring(struct call *c, struct err *e)
         return 0;
     }
     print_safe(&c->out, c->args[1]);
-    text_printf(
-        &c->out,
-        " has the state of %s at revision %llu\n"
-        "What was decided later is lost. Nodes follow this state from now on, and the one from which the\n"
-        "backup was made no more: see that its controller is stopped, then start fettled.\n",
-        wall_format(m->at, at), (unsigned long long)m->revision);
+    text_printf(&c->out,
+                " has the state of %s at revision %llu\n"
+                "Later decisions are lost. Nodes follow this state from now on, and the one from which the\n"
+                "backup was made no more: see that its controller is stopped, then start fettled.\n",
+                wall_format(m->at, at), (unsigned long long)m->revision);
     return 0;
 }

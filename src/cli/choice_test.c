@@ -35,7 +35,7 @@ static const char three[] = "{\"nodes\":[{\"Name\":\"n1\",\"State\":\"DOWN\",\"C
                             "{\"Name\":\"n2\",\"State\":\"DOWN\",\"CPUs\":8},"
                             "{\"Name\":\"n3\",\"State\":\"IDLE\",\"CPUs\":null}]}";
 
-static void what_is_done_with_nodes_is_done_with_those_that_pass(void **state)
+static void a_command_on_nodes_is_for_those_that_pass(void **state)
 {
     static const struct {
         const char *line, *list, *change;
@@ -167,7 +167,7 @@ static void test_watch_ends_when_it_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_done_with_nodes_is_done_with_those_that_pass),
+        cmocka_unit_test(a_command_on_nodes_is_for_those_that_pass),
         cmocka_unit_test(nothing_is_changed_when_no_node_passes),
         cmocka_unit_test(times_are_said_as_people_do),
         cmocka_unit_test(test_a_list_with_a_node_without_a_name_changes_nothing),

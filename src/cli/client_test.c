@@ -56,7 +56,7 @@ static void without_a_name_it_is_the_default(void **state)
     assert_int_equal(take("Name=a Controller=/s Default=no\n", NULL, &c, &e), 0);
 }
 
-static void what_is_wrong_is_told_with_its_line(void **state)
+static void mistakes_are_told_with_their_line(void **state)
 {
     static const char *const cases[][2] = {
         {"Name=a\n", "client.conf:1: a controller needs its Controller"},
@@ -112,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_controller_is_found_by_its_name),
         cmocka_unit_test(without_a_name_it_is_the_default),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+        cmocka_unit_test(mistakes_are_told_with_their_line),
         cmocka_unit_test(the_user_s_file_is_read_and_none_is_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,7 +110,7 @@ static void status_and_partitions_are_for_people(void **state)
                                "        1  debug  yes      lx[01-02]      2            1  IDLE 1, DOWN 1\n");
 }
 
-static void reload_prints_what_changed(void **state)
+static void reload_prints_the_changes(void **state)
 {
     char sent[4096];
     struct run r = run_with("reload", 200,
@@ -264,7 +264,7 @@ int main(void)
         cmocka_unit_test(help_is_of_the_command),
         cmocka_unit_test(whoami_is_for_people),
         cmocka_unit_test(status_and_partitions_are_for_people),
-        cmocka_unit_test(reload_prints_what_changed),
+        cmocka_unit_test(reload_prints_the_changes),
         cmocka_unit_test(the_tool_alone_greets),
         cmocka_unit_test(every_command_has_examples_that_the_tool_takes),
         cmocka_unit_test(help_has_examples_fields_and_exit_statuses),

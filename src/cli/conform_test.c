@@ -42,7 +42,7 @@ static const char difference[] =
     "\"actual\":{\"state\":\"unknown\",\"value\":\"timed "
     "out\"},\"since\":null,\"also\":\"\",\"also_count\":0}]}";
 
-static void a_difference_says_what_was_expected_what_is_and_since_when(void **state)
+static void a_difference_says_the_expected_and_actual_value_and_since_when(void **state)
 {
     run_expect(
         "conform diff lx07", difference, "GET /v1/conform/diff/lx07 ",
@@ -86,7 +86,7 @@ static void long_values_are_cut_in_the_table_and_stand_under_it(void **state)
         "  actual    BOOT_IMAGE=/vmlinuz-6.\u00e9 ro quiet mitigations=off\n");
 }
 
-static void what_is_the_same_says_how_much_it_counts(void **state)
+static void equal_components_say_how_much_they_count(void **state)
 {
     run_expect(
         "conform diff lx07 --all",
@@ -101,7 +101,7 @@ static void what_is_the_same_says_how_much_it_counts(void **state)
         "kernel.cmdline  same (major)  ro quiet mitigations=au...  ro quiet mitigations=au...  -\n");
 }
 
-static void what_could_not_be_read_says_its_reason_once(void **state)
+static void unread_components_say_their_reason_once(void **state)
 {
     char sent[4096];
     struct run r = run_with(
@@ -120,7 +120,7 @@ static void what_could_not_be_read_says_its_reason_once(void **state)
     assert_null(strstr(r.out, "\npackage.b\n"));
 }
 
-static void of_two_nodes_each_has_its_column(void **state)
+static void each_of_two_nodes_has_its_column(void **state)
 {
     char sent[4096];
     struct run r = run_with("conform diff lx07 lx08", 200, long_difference, sent);
@@ -140,7 +140,7 @@ static void without_a_baseline_one_is_suggested(void **state)
         "Suggestion      fettle baseline accept lx01; like it are 58 of 64\n");
 }
 
-static void what_waits_for_approval_is_told_how(void **state)
+static void a_drift_that_waits_for_approval_says_how(void **state)
 {
     run_expect(
         "conform why-not lx07",
@@ -222,7 +222,7 @@ static void another_node_and_everything_can_be_asked_for(void **state)
     assert_string_equal(r.out + strlen(r.out) - 3, "]}\n");
 }
 
-static void history_names_what_changed_and_how_much_more(void **state)
+static void history_names_changed_components_and_counts_the_rest(void **state)
 {
     run_expect(
         "conform history lx07",
@@ -236,7 +236,7 @@ static void history_names_what_changed_and_how_much_more(void **state)
         "2026-11-19T10:00:00.000Z  list_ff23456789ab\n");
 }
 
-static void approval_says_what_still_holds(void **state)
+static void approval_says_which_holds_remain(void **state)
 {
     run_expect(
         "conform approve lx07 -r checked by hand",
@@ -250,20 +250,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_a_table_with_those_alone_at_its_end),
-        cmocka_unit_test(a_difference_says_what_was_expected_what_is_and_since_when),
+        cmocka_unit_test(a_difference_says_the_expected_and_actual_value_and_since_when),
         cmocka_unit_test(why_not_leaves_the_table_out),
         cmocka_unit_test(long_values_are_cut_in_the_table_and_stand_under_it),
-        cmocka_unit_test(what_is_the_same_says_how_much_it_counts),
-        cmocka_unit_test(what_could_not_be_read_says_its_reason_once),
-        cmocka_unit_test(of_two_nodes_each_has_its_column),
+        cmocka_unit_test(equal_components_say_how_much_they_count),
+        cmocka_unit_test(unread_components_say_their_reason_once),
+        cmocka_unit_test(each_of_two_nodes_has_its_column),
         cmocka_unit_test(without_a_baseline_one_is_suggested),
-        cmocka_unit_test(what_waits_for_approval_is_told_how),
+        cmocka_unit_test(a_drift_that_waits_for_approval_says_how),
         cmocka_unit_test(that_nothing_differs_is_said),
         cmocka_unit_test(a_recheck_says_how_many_were_told),
         cmocka_unit_test(differences_are_records),
         cmocka_unit_test(another_node_and_everything_can_be_asked_for),
-        cmocka_unit_test(history_names_what_changed_and_how_much_more),
-        cmocka_unit_test(approval_says_what_still_holds),
+        cmocka_unit_test(history_names_changed_components_and_counts_the_rest),
+        cmocka_unit_test(approval_says_which_holds_remain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void a_reload_says_that_nothing_is_taken(void **state)
     assert_string_equal(r.out, "dry run: nothing of this is taken\nnode lx7 added\n");
 }
 
-static void what_is_about_no_node_and_what_is_nothing(void **state)
+static void a_change_without_nodes_and_no_change_are_said(void **state)
 {
     static const char brake[] =
         "{\"changed\":\"\",\"dry_run\":true,\"would\":[{\"nodes\":\"\",\"what\":\"stop is off\"}]}";
@@ -103,7 +103,7 @@ static void what_is_about_no_node_and_what_is_nothing(void **state)
     assert_int_equal(r.status, 0);
 }
 
-static void what_would_be_refused_is_a_conflict(void **state)
+static void a_refusal_is_a_conflict(void **state)
 {
     static const char partly[] =
         "{\"changed\":\"lx1\",\"dry_run\":true,\"would\":[{\"nodes\":\"lx1\",\"what\":\"taken\"}],"
@@ -135,8 +135,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_command_asks_for_it_and_shows_it),
         cmocka_unit_test(a_reload_says_that_nothing_is_taken),
-        cmocka_unit_test(what_is_about_no_node_and_what_is_nothing),
-        cmocka_unit_test(what_would_be_refused_is_a_conflict),
+        cmocka_unit_test(a_change_without_nodes_and_no_change_are_said),
+        cmocka_unit_test(a_refusal_is_a_conflict),
         cmocka_unit_test(the_commands_are_those_that_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

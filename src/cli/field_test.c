@@ -138,7 +138,7 @@ static void test_a_text_that_was_made_reads_as_one(void **state)
 }
 
 /* What filters compare and sorting orders by. */
-static void test_numbers_are_thousandths_of_what_is_shown(void **state)
+static void test_numbers_are_thousandths_of_the_shown_value(void **state)
 {
     static const struct {
         enum field_kind kind;
@@ -202,7 +202,7 @@ int main(void)
         cmocka_unit_test(test_an_unknown_field_is_refused_with_the_nearest),
         cmocka_unit_test(test_each_kind_reads_in_its_own_way),
         cmocka_unit_test(test_a_text_that_was_made_reads_as_one),
-        cmocka_unit_test(test_numbers_are_thousandths_of_what_is_shown),
+        cmocka_unit_test(test_numbers_are_thousandths_of_the_shown_value),
         cmocka_unit_test(test_an_age_is_counted_from_now),
         cmocka_unit_test(test_columns_of_numbers_are_on_the_right),
     };

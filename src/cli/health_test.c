@@ -59,7 +59,7 @@ static void checks_are_counted_by_result(void **state)
         "fs.space  fs.space  1m30s  warn      yes      ok 12, warn 1\n");
 }
 
-static void a_check_that_was_run_says_what_it_found_on_each_node(void **state)
+static void a_check_that_was_run_says_its_findings_on_each_node(void **state)
 {
     run_expect("check run fs.space n1",
                "{\"results\":[{\"node\":\"n1\",\"verdict\":{\"result\":\"fatal\",\"text\":\"2 %\"}}]}",
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
         cmocka_unit_test(the_checks_of_a_node_are_a_table_with_its_incidents_under_it),
         cmocka_unit_test(checks_are_counted_by_result),
-        cmocka_unit_test(a_check_that_was_run_says_what_it_found_on_each_node),
+        cmocka_unit_test(a_check_that_was_run_says_its_findings_on_each_node),
         cmocka_unit_test(trials_are_a_table),
         cmocka_unit_test(incidents_are_a_table_and_a_shared_cause_is_said),
         cmocka_unit_test(incidents_of_the_past_say_what_would_follow),

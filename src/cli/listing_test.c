@@ -115,7 +115,7 @@ static void numbers_have_the_unit_that_is_shown(void **state)
               "[\n {\"Chance\":51.2345,\"Own\":10.500}\n]\n");
 }
 
-static void what_is_about_one_thing_is_one_object(void **state)
+static void an_answer_about_one_thing_is_one_object(void **state)
 {
     expect_of("{\"node\":\"n1\",\"open\":[],\"candidates\":[]}", "remedy explain n1 -o json",
               "{\"node\":\"n1\",\"open\":[],\"candidates\":[]}\n");
@@ -185,7 +185,7 @@ int main(void)
         cmocka_unit_test(yaml_says_the_same),
         cmocka_unit_test(csv_quotes_and_has_fields_by_name),
         cmocka_unit_test(numbers_have_the_unit_that_is_shown),
-        cmocka_unit_test(what_is_about_one_thing_is_one_object),
+        cmocka_unit_test(an_answer_about_one_thing_is_one_object),
         cmocka_unit_test(help_lists_the_fields_with_units_and_meanings),
         cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
         cmocka_unit_test(every_record_shows_fields_that_it_has_and_its_command_is_there),

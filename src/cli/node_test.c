@@ -21,7 +21,7 @@ static const char PARTLY[] =
     "{\"revision\":9,\"changed\":\"lx01\",\"held\":[{\"id\":\"c3\",\"kind\":\"drain\",\"owner\":\"ada\","
     "\"reason\":\"a test\",\"since\":\"T1\",\"nodes\":\"lx01\"}]}";
 
-static void undrain_says_what_still_holds(void **state)
+static void undrain_says_which_holds_remain(void **state)
 {
     char sent[4096];
     struct run r = run_with("node undrain lx01", 200, PARTLY, sent);
@@ -52,7 +52,7 @@ static void settings_are_sent_by_their_names(void **state)
         "\"Speed\":null,\"TmpDisk\":null}}");
 }
 
-static void a_list_asks_for_what_it_shows(void **state)
+static void a_list_asks_for_the_fields_that_it_shows(void **state)
 {
     char sent[4096];
     struct run r = run_with(
@@ -96,7 +96,7 @@ static void a_node_is_shown_whole(void **state)
                                "    vendor          A\\x1bcme\n");
 }
 
-static void test_what_cannot_be_set_is_refused_by_its_name(void **state)
+static void test_fields_that_cannot_be_set_are_refused_by_name(void **state)
 {
     static const struct run_wrong cases[] = {
         {"node set lx1 Stat=x", "unknown field \"Stat\"; the nearest known is \"State\""},
@@ -150,11 +150,11 @@ static void test_nothing_that_changed_is_said_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(undrain_says_what_still_holds),
+        cmocka_unit_test(undrain_says_which_holds_remain),
         cmocka_unit_test(settings_are_sent_by_their_names),
-        cmocka_unit_test(a_list_asks_for_what_it_shows),
+        cmocka_unit_test(a_list_asks_for_the_fields_that_it_shows),
         cmocka_unit_test(a_node_is_shown_whole),
-        cmocka_unit_test(test_what_cannot_be_set_is_refused_by_its_name),
+        cmocka_unit_test(test_fields_that_cannot_be_set_are_refused_by_name),
         cmocka_unit_test(test_claims_are_a_table),
         cmocka_unit_test(test_several_nodes_are_shown_one_after_the_other),
         cmocka_unit_test(test_nothing_that_changed_is_said_so),

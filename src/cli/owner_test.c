@@ -31,7 +31,7 @@ static void owners_are_listed_and_shown(void **state)
     assert_null(strstr(r.out, "bio"));
 }
 
-static void what_is_changed_is_asked_for(void **state)
+static void each_change_is_asked_for(void **state)
 {
     run_expect("owner claim lx[1-2] --owner physics/batch:12 --reason a run", CHANGED,
                "POST /v1/owners/claim ", "lx[1-2]: claimed\n");
@@ -41,7 +41,7 @@ static void what_is_changed_is_asked_for(void **state)
                "lx[1-2]: transferred\n");
 }
 
-static void what_is_missing_is_said_at_once(void **state)
+static void a_missing_argument_is_said_at_once(void **state)
 {
     struct run r = run("owner release", "/nowhere");
     assert_string_equal(r.error, "which nodes? name them, or an --owner for all of its nodes");
@@ -67,8 +67,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(owners_are_listed_and_shown),
-        cmocka_unit_test(what_is_changed_is_asked_for),
-        cmocka_unit_test(what_is_missing_is_said_at_once),
+        cmocka_unit_test(each_change_is_asked_for),
+        cmocka_unit_test(a_missing_argument_is_said_at_once),
         cmocka_unit_test(another_owner_has_the_status_of_a_conflict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void a_placement_shows_groups_and_who_was_passed_over(void **state)
+static void a_placement_shows_groups_and_nodes_passed_over(void **state)
 {
     run_expect(
         "place -N 64 --policy ml --require-conformance --nodes lx[01-99]",
@@ -73,7 +73,7 @@ static void test_a_number_of_nodes_has_two_ends(void **state)
                "GET /v1/place?count=1000000 ", "Nodes           lx1\nScore           0.5\n");
 }
 
-static void test_what_programs_read_is_the_answer(void **state)
+static void test_programs_get_the_answer_as_it_is(void **state)
 {
     run_expect("place -N 1 --json", "{\"nodes\":\"lx1\"}", "GET /v1/place?count=1 ", "{\"nodes\":\"lx1\"}\n");
     run_expect("place -N 1 -o yaml", "{\"nodes\":\"lx1\"}", "GET /v1/place?count=1 ", "---\nnodes: lx1\n");
@@ -85,11 +85,11 @@ static void test_what_programs_read_is_the_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_placement_shows_groups_and_who_was_passed_over),
+        cmocka_unit_test(a_placement_shows_groups_and_nodes_passed_over),
         cmocka_unit_test(a_placement_that_cannot_be_had_has_its_own_status),
         cmocka_unit_test(slurm_gets_text_that_it_takes),
         cmocka_unit_test(test_a_number_of_nodes_has_two_ends),
-        cmocka_unit_test(test_what_programs_read_is_the_answer),
+        cmocka_unit_test(test_programs_get_the_answer_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,7 +192,7 @@ static void host_lists_of_arguments_are_joined(void **state)
     query_fini(&q);
 }
 
-static void only_what_is_used_is_asked_for(void **state)
+static void only_used_fields_are_asked_for(void **state)
 {
     static const char *const args[] = {"Silent>1"};
     struct query q = {.record = record_info(RECORD_NODE)};
@@ -261,7 +261,7 @@ static void a_column_without_anything_is_hidden(void **state)
     query_fini(&q);
 }
 
-static void what_is_too_wide_is_cut_with_a_mark(void **state)
+static void a_value_that_is_too_wide_is_cut_with_a_mark(void **state)
 {
     struct query q = {.record = record_info(RECORD_NODE)};
     struct view v = {.look = {.header = true, .width = 30}};
@@ -337,10 +337,10 @@ int main(void)
         cmocka_unit_test(rows_are_sorted),
         cmocka_unit_test(names_compare_as_people_count),
         cmocka_unit_test(host_lists_of_arguments_are_joined),
-        cmocka_unit_test(only_what_is_used_is_asked_for),
+        cmocka_unit_test(only_used_fields_are_asked_for),
         cmocka_unit_test(tables_fit),
         cmocka_unit_test(a_column_without_anything_is_hidden),
-        cmocka_unit_test(what_is_too_wide_is_cut_with_a_mark),
+        cmocka_unit_test(a_value_that_is_too_wide_is_cut_with_a_mark),
         cmocka_unit_test(json_keeps_the_values),
         cmocka_unit_test(csv_quotes),
         cmocka_unit_test(folding_groups),

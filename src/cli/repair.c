@@ -289,7 +289,7 @@ int repair_numbers(struct call *c, struct err *e)
     } else {
         CLEANUP_TEXT struct text last = {0};
         text_printf(&last, "the last %s hours", report_text(v, "hours"));
-        report_line(&c->out, "Of", last.s);
+        report_line(&c->out, "Period", last.s);
         for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
             report_line(&c->out, lines[i][0], fettle_get_text(v, lines[i][1]));
     }

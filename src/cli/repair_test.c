@@ -42,7 +42,7 @@ static void wrong_words_are_told_before_anybody_is_asked(void **state)
     run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
 }
 
-static void the_queue_says_what_is_wanted_tried_and_suggested(void **state)
+static void the_queue_says_the_wanted_tried_and_suggested_remedy(void **state)
 {
     run_expect(
         "queue",
@@ -84,7 +84,7 @@ static void repairs_are_listed_with_the_steps_to_which_they_may_go(void **state)
                         "NODE  STEP  NEXT        REMEDY  WHY\nn1    tend  none,queue  fix     chosen\n");
 }
 
-static void a_repair_is_told_with_what_was_tried_and_noted(void **state)
+static void a_repair_is_told_with_its_attempts_and_notes(void **state)
 {
     char sent[4096];
     struct run r = run_with("repair show n1", 200, "{\"repair\":null}", sent);
@@ -123,7 +123,7 @@ static void a_repair_is_told_with_what_was_tried_and_noted(void **state)
     assert_int_equal(strncmp(r.out, "{\"step\":\"queue\"", 15), 0);
 }
 
-static void what_was_refused_on_some_nodes_is_told(void **state)
+static void a_refusal_on_some_nodes_is_told(void **state)
 {
     static const char answer[] =
         "{\"revision\":7,\"changed\":\"n1\",\"held\":[],\"refused\":[{\"node\":\"n2\","
@@ -192,7 +192,7 @@ static void the_choice_shows_counts_and_costs(void **state)
         "reboot  no         51.2%       3       5  10.5  96.0     106.5  work runs\n");
 }
 
-static void of_a_node_that_is_well_nothing_is_chosen(void **state)
+static void nothing_is_chosen_for_a_node_that_is_well(void **state)
 {
     static const char heading[] = "REMEDY  POSSIBLE  CHANCE  HELPED  FAILED  OWN  NEXT  EXPECTED  WHY\n";
     CLEANUP_TEXT struct text want = {0};
@@ -253,7 +253,7 @@ static void brakes_and_power_and_numbers(void **state)
         "repair numbers 48",
         "{\"hours\":48,\"transitions\":10,\"remediations\":2,\"by_itself\":1,\"queued\":1,\"by_person\":0}",
         "GET /v1/repairs/numbers?hours=48 ",
-        "Of              the last 48 hours\n"
+        "Period          the last 48 hours\n"
         "Transitions     10\n"
         "Remediations    2\n"
         "Fixed by itself 1\n"
@@ -291,7 +291,7 @@ static void test_numbers_are_asked_for_until_the_controller_knows_them(void **st
     stub_join(stub);
     assert_int_equal(stub_requests(stub), 3);
     stub_stop(stub);
-    assert_string_equal(r.out, "Of              the last 24 hours\nTo the queue    1\n");
+    assert_string_equal(r.out, "Period          the last 24 hours\nTo the queue    1\n");
 }
 
 static void test_hours_have_two_ends(void **state)
@@ -301,8 +301,8 @@ static void test_hours_have_two_ends(void **state)
         {"repair numbers 49", "HOURS: \"49\" is not a number from 4 to 48"},
     };
     run_expect_wrong(cases, sizeof cases / sizeof cases[0]);
-    run_expect("repair numbers 4", "{\"hours\":4}", "?hours=4 ", "Of              the last 4 hours\n");
-    run_expect("repair numbers 48", "{\"hours\":48}", "?hours=48 ", "Of              the last 48 hours\n");
+    run_expect("repair numbers 4", "{\"hours\":4}", "?hours=4 ", "Period          the last 4 hours\n");
+    run_expect("repair numbers 48", "{\"hours\":48}", "?hours=48 ", "Period          the last 48 hours\n");
 }
 
 static void test_overrides_are_a_table(void **state)
@@ -320,13 +320,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_words_are_told_before_anybody_is_asked),
-        cmocka_unit_test(the_queue_says_what_is_wanted_tried_and_suggested),
+        cmocka_unit_test(the_queue_says_the_wanted_tried_and_suggested_remedy),
         cmocka_unit_test(repairs_are_listed_with_the_steps_to_which_they_may_go),
-        cmocka_unit_test(a_repair_is_told_with_what_was_tried_and_noted),
-        cmocka_unit_test(what_was_refused_on_some_nodes_is_told),
+        cmocka_unit_test(a_repair_is_told_with_its_attempts_and_notes),
+        cmocka_unit_test(a_refusal_on_some_nodes_is_told),
         cmocka_unit_test(people_s_words_are_sent),
         cmocka_unit_test(the_choice_shows_counts_and_costs),
-        cmocka_unit_test(of_a_node_that_is_well_nothing_is_chosen),
+        cmocka_unit_test(nothing_is_chosen_for_a_node_that_is_well),
         cmocka_unit_test(brakes_and_power_and_numbers),
         cmocka_unit_test(test_so_many_findings_are_named_at_once_and_no_more),
         cmocka_unit_test(test_numbers_are_asked_for_until_the_controller_knows_them),

@@ -76,7 +76,7 @@ static void test_an_isolation(void **state)
                  "'trigger':'fatal'");
 }
 
-static void test_a_remedy_with_what_it_is_expected_to_cost(void **state)
+static void test_a_remedy_with_its_expected_cost(void **state)
 {
     struct world *w = *state;
     remedy(w);
@@ -84,7 +84,7 @@ static void test_a_remedy_with_what_it_is_expected_to_cost(void **state)
         "'repairs':['1.5'],'from':'isolate','to':'remedy','trigger':'drained','remedy':'fix','cost':72000");
 }
 
-static void test_an_operation_and_what_it_came_to(void **state)
+static void test_an_operation_and_its_outcome(void **state)
 {
     struct world *w = *state;
     remedy(w);
@@ -167,7 +167,7 @@ static void test_a_remedy_in_service(void **state)
                  "'trigger':'fatal'");
 }
 
-static void test_what_people_do(void **state)
+static void test_entries_of_people(void **state)
 {
     struct world *w = *state;
     queue(w);
@@ -207,7 +207,7 @@ static void test_a_remedy_that_needs_approval(void **state)
     check_fields("'repairs':['1.5'],'from':'remedy','to':'queue','trigger':'refused','remedy':'fix'");
 }
 
-static void test_what_a_remedy_came_to(void **state)
+static void test_outcomes_of_a_remedy(void **state)
 {
     struct world *w = *state;
     static const char *const verdicts[][2] = {
@@ -279,7 +279,7 @@ static void test_a_trial(void **state)
 }
 
 /* As doc/spec/mqtt.md has them. */
-static void test_what_is_published(void **state)
+static void test_published_kinds_are_those_of_the_document(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
     for (int k = 0; k < COMMANDS; k++)
@@ -297,20 +297,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_findings),
         TEST(test_an_isolation),
-        TEST(test_a_remedy_with_what_it_is_expected_to_cost),
-        TEST(test_an_operation_and_what_it_came_to),
+        TEST(test_a_remedy_with_its_expected_cost),
+        TEST(test_an_operation_and_its_outcome),
         TEST(test_an_examination),
         TEST(test_a_new_node),
         TEST(test_a_remedy_in_service),
         TEST(test_events),
-        TEST(test_what_people_do),
+        TEST(test_entries_of_people),
         TEST(test_an_answer_to_single_findings),
         TEST(test_a_remedy_that_needs_approval),
-        TEST(test_what_a_remedy_came_to),
+        TEST(test_outcomes_of_a_remedy),
         TEST(test_another_machine),
         TEST(test_claims_and_power),
         TEST(test_a_trial),
-        cmocka_unit_test(test_what_is_published),
+        cmocka_unit_test(test_published_kinds_are_those_of_the_document),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void test_severities_have_names(void **state)
     assert_false(severity_parse("", &s));
 }
 
-static void test_what_the_class_does_not_say_is_as_in_the_table(void **state)
+static void test_severities_that_a_class_leaves_out_are_those_of_the_table(void **state)
 {
     assert_int_equal(severity_in("Class=a", "kernel.release"), SEVERITY_MAJOR);
     assert_int_equal(severity_in("Class=a", "sysctl.vm.swappiness"), SEVERITY_MINOR);
@@ -333,7 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_severities_have_names),
-        cmocka_unit_test(test_what_the_class_does_not_say_is_as_in_the_table),
+        cmocka_unit_test(test_severities_that_a_class_leaves_out_are_those_of_the_table),
         cmocka_unit_test(test_the_class_speaks_before_the_table),
         cmocka_unit_test(test_the_longest_pattern_wins),
         cmocka_unit_test(test_among_equally_long_patterns_the_more_severe_wins),

@@ -84,7 +84,7 @@ static void compared(const char *expected, const char *actual, const char *want)
     listing_unref(listings, a);
 }
 
-static void test_what_is_equal_is_not_told(void **state)
+static void test_equal_components_are_not_told(void **state)
 {
     compared("", "", "");
     compared("a=1 b=2", "a=1 b=2", "");
@@ -126,7 +126,7 @@ static void test_unknown_equals_nothing_not_even_itself(void **state)
     compared("-a", "a?", "a absent>unknown minor unknown");
 }
 
-static void test_what_an_unknown_prefix_covers_is_unknown(void **state)
+static void test_components_below_an_unknown_prefix_are_unknown(void **state)
 {
     compared("gpu.0.vbios=1 gpu.count=1", "gpu.*?",
              "gpu.* none>unknown critical unknown; gpu.0.vbios 1>unknown critical unknown; "
@@ -186,7 +186,7 @@ static bool same_fingerprint(const char *x, const char *y, uint32_t *unknown)
     return fingerprint_equal(&f, &g);
 }
 
-static void test_the_fingerprint_of_what_counts(void **state)
+static void test_the_fingerprint_of_components_that_count(void **state)
 {
     uint32_t unknown;
     assert_true(same_fingerprint("a=1 package.x=1", "a=1 package.x=2", &unknown));
@@ -217,7 +217,7 @@ static bool same_in(const char *rules_a, const char *rules_b)
     return fingerprint_equal(&x, &y);
 }
 
-static void test_what_two_classes_look_at_makes_their_nodes_the_same_or_not(void **state)
+static void test_nodes_are_the_same_only_when_their_classes_look_at_the_same(void **state)
 {
     assert_true(same_in("", ""));
     assert_true(same_in("", "+gpu.*")); /* both look at everything */
@@ -299,17 +299,17 @@ static void test_fingerprints_are_equal_exactly_when_nothing_differs(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_equal_is_not_told),
+        cmocka_unit_test(test_equal_components_are_not_told),
         cmocka_unit_test(test_differences_are_in_order_with_both_sides_and_severity),
         cmocka_unit_test(test_absent_is_a_value_like_not_standing_there),
         cmocka_unit_test(test_ignored_components_are_not_told),
         cmocka_unit_test(test_unknown_equals_nothing_not_even_itself),
-        cmocka_unit_test(test_what_an_unknown_prefix_covers_is_unknown),
+        cmocka_unit_test(test_components_below_an_unknown_prefix_are_unknown),
         cmocka_unit_test(test_an_ignored_prefix_hides_no_component_that_counts),
         cmocka_unit_test(test_comparing_stops_when_asked),
         cmocka_unit_test(test_counting),
-        cmocka_unit_test(test_the_fingerprint_of_what_counts),
-        cmocka_unit_test(test_what_two_classes_look_at_makes_their_nodes_the_same_or_not),
+        cmocka_unit_test(test_the_fingerprint_of_components_that_count),
+        cmocka_unit_test(test_nodes_are_the_same_only_when_their_classes_look_at_the_same),
         cmocka_unit_test(test_fingerprints_are_equal_exactly_when_nothing_differs),
     };
     return cmocka_run_group_tests(tests, start, stop);

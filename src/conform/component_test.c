@@ -344,7 +344,7 @@ static void test_hex_is_read_strictly(void **state)
     assert_false(fingerprint_parse("", &g));
 }
 
-static void test_short_names_say_what_was_hashed(void **state)
+static void test_short_names_tell_the_hashed_value(void **state)
 {
     struct fingerprint f = {.bytes = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd}};
     char name[FINGERPRINT_SHORT_BYTES];
@@ -368,7 +368,7 @@ static int parse(struct components *c, const char *text, struct err *e)
     return object ? components_parse(c, object, e) : -EINVAL;
 }
 
-static void test_json_reads_as_what_was_written(void **state)
+static void test_json_is_read_as_it_was_written(void **state)
 {
     struct components a = {0}, b = {0};
     CLEANUP_TEXT struct text t = {0};
@@ -500,9 +500,9 @@ int main(void)
         cmocka_unit_test(test_two_lists_have_one_encoding_exactly_when_they_are_the_same),
         cmocka_unit_test(test_where_name_ends_and_value_begins_is_part_of_the_encoding),
         cmocka_unit_test(test_hex_is_read_strictly),
-        cmocka_unit_test(test_short_names_say_what_was_hashed),
+        cmocka_unit_test(test_short_names_tell_the_hashed_value),
         cmocka_unit_test(test_fingerprints_are_in_order_of_their_bytes),
-        cmocka_unit_test(test_json_reads_as_what_was_written),
+        cmocka_unit_test(test_json_is_read_as_it_was_written),
         cmocka_unit_test(test_json_leaves_empty_members_out),
         cmocka_unit_test(test_json_of_another_form_is_refused_and_changes_nothing),
         cmocka_unit_test(test_a_zero_byte_in_a_value_is_refused_however_the_object_was_made),

@@ -29,7 +29,7 @@ static const char NODE[] =
     "{\"components\":{\"kernel.release\":\"6.1\",\"cpu.model\":\"x\"},\"absent\":[\"gpu.0\"],"
     "\"unknown\":{\"nic.*\":\"no permission\",\"bmc.firmware\":\"timeout\"}}";
 
-static void test_a_listing_is_one_for_all_who_have_its_fingerprint(void **state)
+static void test_nodes_with_one_fingerprint_share_a_listing(void **state)
 {
     struct listings *l = listings_create();
     struct listing *a = list_of(l, NODE), *b = list_of(l, NODE);
@@ -63,7 +63,7 @@ static void test_a_listing_may_be_known_by_name_alone(void **state)
     listings_destroy(NULL);
 }
 
-static void test_what_does_not_hash_to_its_name_is_a_lie(void **state)
+static void test_a_list_that_does_not_hash_to_its_name_is_a_lie(void **state)
 {
     struct listings *l = listings_create();
     struct components c = {0};
@@ -276,9 +276,9 @@ static void test_a_node_and_its_bmc_make_one_listing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_listing_is_one_for_all_who_have_its_fingerprint),
+        cmocka_unit_test(test_nodes_with_one_fingerprint_share_a_listing),
         cmocka_unit_test(test_a_listing_may_be_known_by_name_alone),
-        cmocka_unit_test(test_what_does_not_hash_to_its_name_is_a_lie),
+        cmocka_unit_test(test_a_list_that_does_not_hash_to_its_name_is_a_lie),
         cmocka_unit_test(test_filling_twice_does_nothing),
         cmocka_unit_test(test_an_empty_listing_is_known),
         cmocka_unit_test(test_a_component_of_many_listings_is_kept_once),

@@ -105,7 +105,7 @@ static void test_without_files_the_past_is_not_known(void **state)
     assert_string_equal(inventory(s, 1), "");
 }
 
-static void test_what_the_files_say_is_told_to_the_watch(void **state)
+static void test_the_files_are_told_to_the_watch(void **state)
 {
     struct scene *s = *state;
     world_lead_anew(s->x);
@@ -242,7 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_without_files_the_past_is_not_known),
-        TEST(test_what_the_files_say_is_told_to_the_watch),
+        TEST(test_the_files_are_told_to_the_watch),
         TEST(test_lines_that_cannot_be_read_are_passed_over),
         TEST(test_the_end_writes_what_the_next_controller_reads),
         TEST(test_nodes_that_were_heard_in_one_second_share_a_line_and_older_ones_come_first),

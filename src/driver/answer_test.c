@@ -28,7 +28,7 @@ static void test_an_absent_flag_is_not_ok(void **state)
     assert_string_equal(c.status, "");
 }
 
-static void test_what_is_no_component_is_refused(void **state)
+static void test_an_answer_that_is_no_component_is_refused(void **state)
 {
     static const char *const texts[] = {
         "", "[]", "{}", "<html>", "{\"ID\":1}", "{\"ID\":\"x\",\"Flag\":1}", "{\"ID\":\"x\",\"ID\":\"y\"}"};
@@ -48,7 +48,7 @@ static void test_a_status_that_nobody_knows_is_not_over(void **state)
     assert_int_equal(t.outcome, TRANSITION_UNDER_WAY);
 }
 
-static void test_a_completed_transition_is_what_became_of_the_node(void **state)
+static void test_a_completed_transition_has_an_outcome_for_each_node(void **state)
 {
     static const struct {
         const char *text;
@@ -151,7 +151,7 @@ static void held_is(const char *components, const char *expected)
     assert_string_equal(rc < 0 ? e.msg : t.len ? t.s : "", expected);
 }
 
-static void test_who_holds_a_component(void **state)
+static void test_holders_of_components(void **state)
 {
     (void)state;
     held_is("[]", "");
@@ -173,11 +173,11 @@ static void test_who_holds_a_component(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_holds_a_component),
+        cmocka_unit_test(test_holders_of_components),
         cmocka_unit_test(test_an_absent_flag_is_not_ok),
-        cmocka_unit_test(test_what_is_no_component_is_refused),
+        cmocka_unit_test(test_an_answer_that_is_no_component_is_refused),
         cmocka_unit_test(test_a_status_that_nobody_knows_is_not_over),
-        cmocka_unit_test(test_a_completed_transition_is_what_became_of_the_node),
+        cmocka_unit_test(test_a_completed_transition_has_an_outcome_for_each_node),
         cmocka_unit_test(test_an_id_that_is_none_never_gets_into_a_path),
         cmocka_unit_test(test_the_newest_is_found),
         cmocka_unit_test(test_a_record_is_read_and_its_status_is_short),

@@ -61,7 +61,7 @@ static void refused(const char *line, const char *why)
     assert_string_equal(e.msg, why);
 }
 
-static void test_what_is_wrong_is_said_with_its_line(void **state)
+static void test_mistakes_are_said_with_their_line(void **state)
 {
     refused("\nDriver=ipmi Address=a\n", "bmc.conf:2: Nodes is missing");
     refused("Nodes=a Address=a\n", "bmc.conf:1: Driver is none of ipmi, redfish, script");
@@ -101,7 +101,7 @@ static void test_the_password_is_in_a_file_of_its_own(void **state)
     assert_int_equal(t.len, 6);
 }
 
-static void test_what_ipmi_says_of_a_chassis(void **state)
+static void test_ipmi_tells_power_and_lock_of_a_chassis(void **state)
 {
     (void)state;
     struct err e;
@@ -124,7 +124,7 @@ static void assert_watchdog(const char *text, const char *is)
     assert_true(is ? said && strcmp(said, is) == 0 : !said);
 }
 
-static void test_what_ipmi_says_of_a_watchdog(void **state)
+static void test_ipmi_tells_state_and_action_of_a_watchdog(void **state)
 {
     (void)state;
     assert_watchdog("Watchdog Timer Use:     SMS/OS (0x44)\nWatchdog Timer Is:      Started/Running\n"
@@ -141,10 +141,10 @@ static void test_what_ipmi_says_of_a_watchdog(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_ipmi_says_of_a_chassis),
-        cmocka_unit_test(test_what_ipmi_says_of_a_watchdog),
+        cmocka_unit_test(test_ipmi_tells_power_and_lock_of_a_chassis),
+        cmocka_unit_test(test_ipmi_tells_state_and_action_of_a_watchdog),
         cmocka_unit_test(test_a_record_is_read),
-        cmocka_unit_test(test_what_is_wrong_is_said_with_its_line),
+        cmocka_unit_test(test_mistakes_are_said_with_their_line),
         cmocka_unit_test(test_the_password_is_in_a_file_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

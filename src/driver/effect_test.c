@@ -75,7 +75,7 @@ static void test_a_drift_that_is_wanted_and_partly_done(void **state)
     effect_fini(&x);
 }
 
-static void test_what_is_absent_or_null_is_not_wanted(void **state)
+static void test_an_absent_or_null_member_is_not_wanted(void **state)
 {
     static const char *const values[] = {"{}", "{\"want\":null,\"done\":null,\"xname\":null}"};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -185,7 +185,7 @@ static void test_a_malformed_record_is_refused_with_its_key(void **state)
     assert_ptr_equal(strstr(e.msg, DRIFT ": "), e.msg);
 }
 
-static void test_marks_are_written_with_what_was_refused(void **state)
+static void test_marks_are_written_with_the_refusal(void **state)
 {
     struct marks m = {0};
     CLEANUP_FREE char *none = marks_write(&m);
@@ -228,12 +228,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_key_says_which_node_and_which_effect),
         cmocka_unit_test(test_a_drift_that_is_wanted_and_partly_done),
-        cmocka_unit_test(test_what_is_absent_or_null_is_not_wanted),
+        cmocka_unit_test(test_an_absent_or_null_member_is_not_wanted),
         cmocka_unit_test(test_a_status_has_the_width_of_smds_column),
         cmocka_unit_test(test_a_reboot_has_its_boot_and_its_image),
         cmocka_unit_test(test_the_progress_of_a_reboot_is_read_as_it_was_written),
         cmocka_unit_test(test_a_malformed_record_is_refused_with_its_key),
-        cmocka_unit_test(test_marks_are_written_with_what_was_refused),
+        cmocka_unit_test(test_marks_are_written_with_the_refusal),
         cmocka_unit_test(test_texts_that_mean_the_same_are_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ static void test_names_of_checks_are_as_checks_have_them(void **state)
     assert_string_not_equal(x.check, y.check);
 }
 
-static void test_what_is_no_event_is_refused(void **state)
+static void test_a_message_that_is_no_event_is_refused(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -214,7 +214,7 @@ static void test_a_transition_in_three_words(void **state)
     assert_string_equal(w.id, "");
 }
 
-static void test_what_is_no_transition_is_refused(void **state)
+static void test_a_message_that_is_no_transition_is_refused(void **state)
 {
     static const char *const bad[] = {
         "",
@@ -264,10 +264,10 @@ int main(void)
         cmocka_unit_test(test_a_proxy_speaks_of_its_entity),
         cmocka_unit_test(test_the_time_is_the_checks_own_where_it_says_it),
         cmocka_unit_test(test_names_of_checks_are_as_checks_have_them),
-        cmocka_unit_test(test_what_is_no_event_is_refused),
+        cmocka_unit_test(test_a_message_that_is_no_event_is_refused),
         cmocka_unit_test(test_a_transition_as_json),
         cmocka_unit_test(test_a_transition_in_three_words),
-        cmocka_unit_test(test_what_is_no_transition_is_refused),
+        cmocka_unit_test(test_a_message_that_is_no_transition_is_refused),
         cmocka_unit_test(test_a_refused_one_can_be_answered_where_its_id_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

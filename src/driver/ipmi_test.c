@@ -248,7 +248,7 @@ static void test_an_address_of_colons(void **state)
     assert_non_null(strstr(read_last(w), "-H fd00::1 -p 623 "));
 }
 
-static void test_what_was_done_is_looked_at(void **state)
+static void test_the_chassis_is_read_after_a_command(void **state)
 {
     struct world *w = *state;
     do_verb(w, VERB_OFF);
@@ -353,7 +353,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_status_is_one_look, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_port_and_a_cipher, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_address_of_colons, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_was_done_is_looked_at, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_chassis_is_read_after_a_command, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_node_that_is_off_is_switched_on, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_network_is_its_next_boot, setup, teardown),
         cmocka_unit_test_setup_teardown(test_an_interlock_is_left_alone, setup, teardown),

@@ -204,7 +204,7 @@ static void test_a_record_said_twice_is_one_operation(void **state)
     assert_logged(w, "cycle lx01\n");
 }
 
-static void test_what_may_not_be_is_refused_or_waits(void **state)
+static void test_an_operation_that_may_not_be_is_refused_or_waits(void **state)
 {
     struct world *w = *state;
     w->may = -EAGAIN;
@@ -218,7 +218,7 @@ static void test_what_may_not_be_is_refused_or_waits(void **state)
 }
 
 /* The switch is thrown while it is written down that it begins. */
-static void test_what_may_not_be_by_the_time_that_it_is_written_down_is_not_done(void **state)
+static void test_an_operation_forbidden_by_the_time_of_its_record_is_not_done(void **state)
 {
     struct world *w = *state;
     want(w, "power.cycle");
@@ -237,7 +237,7 @@ static void test_one_whose_time_is_over_is_refused(void **state)
     assert_int_equal(w->n_asked, 0);
 }
 
-static void test_what_nobody_can_do_is_refused(void **state)
+static void test_an_operation_that_nobody_can_do_is_refused(void **state)
 {
     struct world *w = *state;
     struct err e = {0};
@@ -291,7 +291,7 @@ static void test_two_that_begin_are_one(void **state)
     assert_true(done_has(w, "\"unknown\""));
 }
 
-static void test_a_script_and_what_it_says(void **state)
+static void test_a_script_and_its_output(void **state)
 {
     struct world *w = *state;
     begin(w, "script:printf \"$FETTLE_NODE\\t$FETTLE_OPERATION\\nmore\\n\"");
@@ -333,7 +333,7 @@ static void test_a_script_has_its_secret_from_a_file(void **state)
     assert_done(w, missing.s);
 }
 
-static void test_what_runs_too_long_is_killed(void **state)
+static void test_a_script_that_runs_too_long_is_killed(void **state)
 {
     struct world *w = *state;
     tell(w, "7.1", "script:exec sleep 1000", 800, "null");
@@ -365,7 +365,7 @@ static void test_a_result_is_said_again_until_the_record_has_it(void **state)
     assert_int_equal(w->n_results, n);
 }
 
-static void test_what_is_not_wanted_any_more_and_not_begun_is_dropped(void **state)
+static void test_an_unwanted_operation_that_has_not_begun_is_dropped(void **state)
 {
     struct world *w = *state;
     want(w, "power.cycle");
@@ -376,7 +376,7 @@ static void test_what_is_not_wanted_any_more_and_not_begun_is_dropped(void **sta
     assert_logged(w, "");
 }
 
-static void test_what_is_begun_goes_on_to_its_end_and_the_next_one_waits(void **state)
+static void test_a_begun_operation_goes_on_to_its_end_and_the_next_one_waits(void **state)
 {
     struct world *w = *state;
     CLEANUP_TEXT struct text run = {0};
@@ -451,7 +451,7 @@ static void test_a_question_is_answered_at_the_end(void **state)
     w->operate = NULL;
 }
 
-static void test_a_new_configuration_leaves_what_runs(void **state)
+static void test_a_new_configuration_leaves_running_operations(void **state)
 {
     struct world *w = *state;
     begin(w, "power.cycle");
@@ -466,24 +466,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_nothing_is_done_before_the_record_says_begun),
         TEST(test_a_record_said_twice_is_one_operation),
-        TEST(test_what_may_not_be_is_refused_or_waits),
-        TEST(test_what_may_not_be_by_the_time_that_it_is_written_down_is_not_done),
+        TEST(test_an_operation_that_may_not_be_is_refused_or_waits),
+        TEST(test_an_operation_forbidden_by_the_time_of_its_record_is_not_done),
         TEST(test_one_whose_time_is_over_is_refused),
-        TEST(test_what_nobody_can_do_is_refused),
+        TEST(test_an_operation_that_nobody_can_do_is_refused),
         TEST(test_the_agents_are_left_to_the_agent),
         TEST(test_one_that_somebody_else_began_is_not_done),
         TEST(test_two_that_begin_are_one),
-        TEST(test_a_script_and_what_it_says),
+        TEST(test_a_script_and_its_output),
         TEST(test_a_script_has_its_secret_from_a_file),
         TEST(test_a_power_script_has_its_password_from_a_file),
-        TEST(test_what_runs_too_long_is_killed),
+        TEST(test_a_script_that_runs_too_long_is_killed),
         TEST(test_a_result_is_said_again_until_the_record_has_it),
-        TEST(test_what_is_not_wanted_any_more_and_not_begun_is_dropped),
-        TEST(test_what_is_begun_goes_on_to_its_end_and_the_next_one_waits),
+        TEST(test_an_unwanted_operation_that_has_not_begun_is_dropped),
+        TEST(test_a_begun_operation_goes_on_to_its_end_and_the_next_one_waits),
         TEST(test_a_question),
         TEST(test_a_question_does_not_disturb_an_operation),
         TEST(test_a_question_is_answered_at_the_end),
-        TEST(test_a_new_configuration_leaves_what_runs),
+        TEST(test_a_new_configuration_leaves_running_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

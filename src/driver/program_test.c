@@ -94,7 +94,7 @@ static void run(struct world *w, const char *script, int deadline_ms)
 
 enum { LONG_MS = 60000 };
 
-static void test_what_it_prints_is_told(void **state)
+static void test_the_output_of_a_program_is_told(void **state)
 {
     struct world *w = *state;
     run(w, "printf 'a b'; echo words >&2", LONG_MS);
@@ -166,7 +166,7 @@ static void test_too_much_is_not_kept(void **state)
     assert_string_equal(w->why.msg, "sh printed more than 1000 bytes");
 }
 
-static void test_what_it_leaves_behind_is_not_waited_for(void **state)
+static void test_a_process_left_behind_is_not_waited_for(void **state)
 {
     struct world *w = *state;
     run(w, "echo here; sleep 1000 &", LONG_MS);
@@ -421,13 +421,13 @@ static void test_whether_fettle_exec_answers_can_be_tried(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_it_prints_is_told),
+        TEST(test_the_output_of_a_program_is_told),
         TEST(test_its_environment),
         TEST(test_it_leads_its_session_and_no_signal_is_kept_from_it),
         TEST(test_another_status_has_its_words),
         TEST(test_at_its_deadline_it_is_killed_with_its_children),
         TEST(test_too_much_is_not_kept),
-        TEST(test_what_it_leaves_behind_is_not_waited_for),
+        TEST(test_a_process_left_behind_is_not_waited_for),
         TEST(test_a_program_that_is_not_there),
         TEST(test_kill_calls_nobody),
         TEST(test_gone_is_when_nothing_of_it_is_left),

@@ -115,7 +115,7 @@ static void test_parameters_that_are_right_are_not_written(void **state)
     assert_int_equal(world_count(w, "").changes, 1); /* the transition */
 }
 
-static void test_what_the_image_does_not_say_stays(void **state)
+static void test_parameters_that_the_image_leaves_out_stay(void **state)
 {
     struct world *w = *state;
     json_decref(world_ask(w, "PUT", PARAMETERS,
@@ -149,7 +149,7 @@ static void test_an_aborted_transition_is_failed(void **state)
     assert_true(has_step(w, "failed"));
 }
 
-static void test_who_may_not_be_rebooted_is_not(void **state)
+static void test_a_node_that_may_not_be_rebooted_is_not(void **state)
 {
     struct world *w = *state;
     w->refusal = "somebody works on it";
@@ -195,7 +195,7 @@ static bool was_asked_thrice(struct world *w)
     return w->n_may >= 3;
 }
 
-static void test_who_may_not_be_rebooted_for_now_is_later(void **state)
+static void test_a_node_that_may_not_be_rebooted_for_now_is_later(void **state)
 {
     struct world *w = *state;
     w->refusal = "not heard";
@@ -442,11 +442,11 @@ int main(void)
         TEST(test_image_transition_and_its_end),
         TEST(test_without_an_image_bss_is_not_asked),
         TEST(test_parameters_that_are_right_are_not_written),
-        TEST(test_what_the_image_does_not_say_stays),
+        TEST(test_parameters_that_the_image_leaves_out_stay),
         TEST(test_completed_with_a_failed_task_is_failed),
         TEST(test_an_aborted_transition_is_failed),
-        TEST(test_who_may_not_be_rebooted_is_not),
-        TEST(test_who_may_not_be_rebooted_for_now_is_later),
+        TEST(test_a_node_that_may_not_be_rebooted_is_not),
+        TEST(test_a_node_that_may_not_be_rebooted_for_now_is_later),
         TEST(test_one_that_is_not_wanted_any_more_is_not_asked_for),
         TEST(test_a_result_says_which_reboot_it_is_of),
         TEST(test_without_addresses_it_is_refused),

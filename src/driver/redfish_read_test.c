@@ -49,7 +49,7 @@ static void test_the_system_is_the_only_one_or_the_named(void **state)
 
 #define RESET(more) "\"Actions\":{\"#ComputerSystem.Reset\":{\"target\":\"/R/\"" more "}}"
 
-static void test_a_system_says_its_power_and_what_it_allows(void **state)
+static void test_a_system_says_its_power_and_the_allowed_resets(void **state)
 {
     struct redfish_system s;
     struct err e = {0};
@@ -145,7 +145,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_root_leads_to_the_systems),
         cmocka_unit_test(test_the_system_is_the_only_one_or_the_named),
-        cmocka_unit_test(test_a_system_says_its_power_and_what_it_allows),
+        cmocka_unit_test(test_a_system_says_its_power_and_the_allowed_resets),
         cmocka_unit_test(test_action_info),
         cmocka_unit_test(test_tasks),
         cmocka_unit_test(test_an_error_is_words),

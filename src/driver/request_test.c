@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void test_what_is_written_is_read(void **state)
+static void test_a_written_request_is_read(void **state)
 {
     static const char *const words[] = {"power", "cycle", "n1", "", NULL};
     CLEANUP_TEXT struct text t = {0};
@@ -42,7 +42,7 @@ static void test_a_deadline_is_within_bounds(void **state)
 
 #define BYTES(s) s, sizeof s - 1
 
-static void test_what_is_no_request_is_refused(void **state)
+static void test_bytes_that_are_no_request_are_refused(void **state)
 {
     static const struct {
         const char *bytes;
@@ -118,9 +118,9 @@ static void test_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_written_is_read),
+        cmocka_unit_test(test_a_written_request_is_read),
         cmocka_unit_test(test_a_deadline_is_within_bounds),
-        cmocka_unit_test(test_what_is_no_request_is_refused),
+        cmocka_unit_test(test_bytes_that_are_no_request_are_refused),
         cmocka_unit_test(test_a_long_request_is_refused),
         cmocka_unit_test(test_answers),
     };

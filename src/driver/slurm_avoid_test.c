@@ -33,7 +33,7 @@ static void test_others_are_preferred_and_no_more(void **state)
     is("", "", "1");
 }
 
-static void test_what_others_wrote_stays(void **state)
+static void test_features_and_weights_of_others_stay(void **state)
 {
     assert_true(plans("ib,a100", "ib", "20", true));
     is("ib,a100,fettle_avoid_20", "ib,fettle_avoid_20", "1020");
@@ -48,7 +48,7 @@ static void test_what_others_wrote_stays(void **state)
     is("my_fettle_avoid_20,fettle_avoid_7", "fettle_avoid_7", "1007");
 }
 
-static void test_what_is_not_understood_is_left(void **state)
+static void test_features_that_are_not_understood_are_left(void **state)
 {
     char many[SLURM_FEATURES_BYTES] = "";
     assert_false(plans("", "", "", true));
@@ -61,8 +61,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_others_are_preferred_and_no_more),
-        cmocka_unit_test(test_what_others_wrote_stays),
-        cmocka_unit_test(test_what_is_not_understood_is_left),
+        cmocka_unit_test(test_features_and_weights_of_others_stay),
+        cmocka_unit_test(test_features_that_are_not_understood_are_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

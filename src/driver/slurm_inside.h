@@ -13,15 +13,25 @@
 /*
  * The inside of the driver of Slurm, shared by its files only.
  *
- *   slurm.c             turns: which call is next; the nodes, and which are open; calls; reports
- *   slurm_reading.c     readings: of all nodes, in slices; between them of some nodes, by name
+ *   slurm_node.c        the nodes, and which are open; calls for several of them; trouble
+ *   slurm_report.c      what the sink is told of nodes
  *   slurm_preferring.c  which nodes Slurm takes rather than others
  *   slurm_writing.c     what follows for a node that was read: a note in its record, or a write
+ *   slurm_reading.c     readings: of all nodes, in slices; between them of some nodes, by name
+ *   slurm.c             turns: which call is next
+ *
+ * Each uses those before it alone. The end of a call leads to the next turn, by `turn`.
  *
  * Decisions, the parsers of scontrol's output and its runs have headers of their own.
  */
 
-enum { RETRY_S = 1 }; /* doubled each time */
+enum {
+    RETRY_S = 1,      /* doubled each time */
+    SLURM_SLICE = 256 /* nodes in a turn of the loop */
+};
+
+/* Before the name of a node: the key of its record. */
+#define SLURM_KEY_PREFIX "effect/slurm."
 
 struct node {
     char *name;
@@ -70,7 +80,8 @@ struct slurm {
     } conf;
     struct slurm_call *call;
     uv_timer_t *timer;
-    struct node *nodes; /* in Slurm's order, as far as it had them first */
+    void (*turn)(struct slurm *s); /* does the next thing, unless a call is under way */
+    struct node *nodes;            /* in Slurm's order, as far as it had them first */
     struct node *open;
     /* The regular reading under way: the text, the start of its next line, and the node that this line is
      * likely to be about. */
@@ -96,7 +107,7 @@ struct slurm {
     size_t n_batch;
 };
 
-/* --- slurm.c --------------------------------------------------------------------------------- */
+/* --- slurm_node.c ---------------------------------------------------------------------------- */
 
 struct node *node_find(const struct slurm *s, const char *name); /* NULL: an unknown node */
 struct node *node_get(struct slurm *s, const char *name);        /* makes it when there is none */
@@ -124,20 +135,24 @@ int slurm_run(struct slurm *s, const char *const *args, slurm_call_done_fn *done
 /* Adds a node to the next call; *bytes is the length of the names so far. False: the call is full. */
 bool batch_add(struct slurm *s, struct node *n, size_t *bytes);
 void batch_write(const struct slurm *s, struct text *t); /* in scontrol's form of a list */
-int batch_read(struct slurm *s, slurm_call_done_fn *done, struct err *e);
+/* Asks Slurm for the nodes of the batch. */
+int batch_show(struct slurm *s, slurm_call_done_fn *done, struct err *e);
 
-/* Does the next thing, unless a call is under way; every end of a call leads here. */
-void slurm_turn(struct slurm *s);
+/* --- slurm_report.c -------------------------------------------------------------------------- */
+
+/* Visits each node, a slice in a turn of the loop, then calls the end; nothing else begins meanwhile. */
+void report_walk(struct slurm *s, node_each_fn *each, node_end_fn *end);
+/* Reports the last reading of the node. alone: as in slurm_node. */
+void report_node(struct slurm *s, const struct node *n, bool alone);
+void report_unknown(struct slurm *s, const struct node *n);
+/* Slurm does not answer: every node becomes unknown, and all are read after a while. */
+void report_failure(struct slurm *s, const struct err *why);
 
 /* --- slurm_reading.c ------------------------------------------------------------------------- */
 
-/* Reports the last reading of the node. alone: as in slurm_node. */
-void reading_tell(struct slurm *s, const struct node *n, bool alone);
 void reading_all(struct slurm *s);
 /* Reads the nodes that need it; true when there were any. */
 bool reading_some(struct slurm *s, struct mono now);
-/* Slurm does not answer: every node becomes unknown, and all are read after a while. */
-void reading_fail(struct slurm *s, const struct err *why);
 
 /* --- slurm_writing.c ------------------------------------------------------------------------- */
 

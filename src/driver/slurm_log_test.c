@@ -27,7 +27,7 @@ static void lost_is(const char *log, const char *restored, const char *reason)
     assert_string_equal(is ? lost.reason : "nothing", reason);
 }
 
-static void test_what_an_undrain_undid(void **state)
+static void test_a_hold_that_an_undrain_undid(void **state)
 {
     (void)state;
     lost_is("", NULL, "nothing");
@@ -46,7 +46,7 @@ static void test_what_an_undrain_undid(void **state)
     lost_is(THEIRS "cut off", NULL, "nothing");
 }
 
-static void test_what_a_drain_undid(void **state)
+static void test_a_hold_that_a_drain_undid(void **state)
 {
     (void)state;
     lost_is(OURS, NULL, "nothing");
@@ -75,7 +75,7 @@ static void test_how_it_is_put_back(void **state)
                      SLURM_LOST_DOWN);
 }
 
-static void test_what_putting_back_undid(void **state)
+static void test_a_hold_that_putting_back_undid(void **state)
 {
     (void)state;
     lost_is(THEIRS UNDRAIN THEIRS, "mine, Ann", "nothing");
@@ -141,9 +141,12 @@ static void test_a_place_outlives_the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_an_undrain_undid), cmocka_unit_test(test_what_a_drain_undid),
-        cmocka_unit_test(test_how_it_is_put_back),    cmocka_unit_test(test_what_putting_back_undid),
-        cmocka_unit_test(test_where_it_lies),         cmocka_unit_test(test_a_place_outlives_the_process),
+        cmocka_unit_test(test_a_hold_that_an_undrain_undid),
+        cmocka_unit_test(test_a_hold_that_a_drain_undid),
+        cmocka_unit_test(test_how_it_is_put_back),
+        cmocka_unit_test(test_a_hold_that_putting_back_undid),
+        cmocka_unit_test(test_where_it_lies),
+        cmocka_unit_test(test_a_place_outlives_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

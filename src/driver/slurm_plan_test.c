@@ -222,7 +222,7 @@ static void each_is_safe(struct slurm_case c)
     assert_int_equal(slurm_plan(&c).act, ACT_WAIT);
 }
 
-static void test_no_combination_writes_what_it_must_not(void **state)
+static void test_no_combination_makes_a_forbidden_call(void **state)
 {
     for_each_case(each_is_safe);
 }
@@ -324,7 +324,7 @@ static void test_a_record_reads_as_it_was_written(void **state)
     assert_string_equal(none, "null");
 }
 
-static void test_what_is_no_record_is_refused(void **state)
+static void test_a_text_that_is_no_record_is_refused(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -376,10 +376,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_end_of_a_reboot_is_no_persons_word),
         cmocka_unit_test(test_the_table),
-        cmocka_unit_test(test_no_combination_writes_what_it_must_not),
+        cmocka_unit_test(test_no_combination_makes_a_forbidden_call),
         cmocka_unit_test(test_every_combination_comes_to_its_end),
         cmocka_unit_test(test_a_record_reads_as_it_was_written),
-        cmocka_unit_test(test_what_is_no_record_is_refused),
+        cmocka_unit_test(test_a_text_that_is_no_record_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

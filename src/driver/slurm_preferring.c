@@ -29,9 +29,9 @@ static void on_written(void *arg, char *text, size_t len, const struct err *why)
     if (why)
         log_warn("slurm: the weight and features of %s: %s", s->batch[0]->name, why->msg);
     if (slurm_call_is_busy(s->call))
-        reading_fail(s, why);
+        report_failure(s, why);
     else
-        slurm_turn(s);
+        s->turn(s);
 }
 
 /* Gathers those of the answer that need the same as the first that needs anything; false for none. */
@@ -86,9 +86,9 @@ static void on_looked(void *arg, char *text, size_t len, const struct err *why)
     if (is_begun)
         return;
     if (slurm_call_is_busy(s->call))
-        reading_fail(s, why);
+        report_failure(s, why);
     else
-        slurm_turn(s);
+        s->turn(s);
 }
 
 bool preferring_next(struct slurm *s, struct mono now)
@@ -104,5 +104,5 @@ bool preferring_next(struct slurm *s, struct mono now)
     }
     for (size_t i = 0; i < s->n_batch; i++)
         s->batch[i]->avoid_at = mono_add(now, span_s(REST_S));
-    return s->n_batch > 0 && batch_read(s, on_looked, &e) == 0;
+    return s->n_batch > 0 && batch_show(s, on_looked, &e) == 0;
 }

@@ -85,7 +85,7 @@ static void test_nodes(void **state)
              "c1|IDLE|known||; c2|DOWN|?||; c2|IDLE|?||");
 }
 
-static void test_who_is_there_twice_is_not_known(void **state)
+static void test_a_node_that_stands_there_twice_is_unknown(void **state)
 {
     one_node("NodeName=c1 State=IDLE\nNodeName=c2 State=IDLE\nNodeName=c1 State=DOWN\n",
              "c1|IDLE|?||; c2|IDLE|known||; c1|DOWN|?||");
@@ -116,7 +116,7 @@ static void test_no_answer(void **state)
     assert_int_equal(slurm_read_nodes(zero, sizeof zero - 1, &l, NULL), -71);
 }
 
-static void test_who_is_not_there(void **state)
+static void test_a_node_that_is_not_found(void **state)
 {
     static const char said[] = "NodeName=c1 State=IDLE\n\nNode c3 not found\nNode c10 not found\n";
     assert_true(slurm_says_not_found(said, "c3") && slurm_says_not_found(said, "c10"));
@@ -201,9 +201,9 @@ int main(void)
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_a_word_that_is_not_known_makes_the_state_so),
         cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_who_is_there_twice_is_not_known),
+        cmocka_unit_test(test_a_node_that_stands_there_twice_is_unknown),
         cmocka_unit_test(test_no_answer),
-        cmocka_unit_test(test_who_is_not_there),
+        cmocka_unit_test(test_a_node_that_is_not_found),
         cmocka_unit_test(test_reservations),
         cmocka_unit_test(test_the_start_of_slurmctld),
         cmocka_unit_test(test_jobs),

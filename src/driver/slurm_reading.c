@@ -6,8 +6,8 @@
  * read, by name, and of the rest only what they need. When such an answer is incomplete, another regular
  * reading follows.
  *
- * Ten thousand nodes are too many for one turn of the loop: a regular reading is taken in and reported SLICE
- * nodes at a time, and nothing is planned before its end.
+ * Ten thousand nodes are too many for one turn of the loop: a regular reading is taken in and reported
+ * SLURM_SLICE nodes at a time, and nothing is planned before its end.
  *
  * A list that lacks a node may have lost it. Slurm is asked by name for a missing node that is wanted out of
  * service; only its explicit answer means that there is no such node.
@@ -22,80 +22,9 @@
 #include <string.h>
 #include <utlist.h>
 
-enum {
-    SLICE = 256,     /* nodes in a turn of the loop */
-    NAMED_MAX = 256, /* the most nodes that are read by name; for more, all are read */
-};
+enum { NAMED_MAX = 256 }; /* the most nodes that are read by name; for more, all are read */
 
-/* --- slices ---------------------------------------------------------------------------------- */
-
-static void on_slice(uv_idle_t *idle)
-{
-    LOOP_DOES("nodes of Slurm");
-    struct slurm *s = idle->data;
-    for (int i = 0; i < SLICE && s->at; i++) {
-        struct node *n = s->at;
-        s->at = n->hh.next;
-        s->each(s, n);
-    }
-    if (s->at)
-        return;
-    uv_idle_stop(idle);
-    s->end(s);
-}
-
-/* Visits each node, then calls the end; nothing else begins meanwhile. */
-static void walk_nodes(struct slurm *s, node_each_fn *each, node_end_fn *end)
-{
-    s->at = s->nodes;
-    s->each = each;
-    s->end = end;
-    uv_idle_start(s->slices, on_slice);
-}
-
-/* --- reading --------------------------------------------------------------------------------- */
-
-void reading_tell(struct slurm *s, const struct node *n, bool alone)
-{
-    struct slurm_node out = slurm_view_node(&n->row, s->conf.owner, node_is_pasted(s, n, n->row.reason));
-    out.alone = alone;
-    out.reservation = n->reservation;
-    out.vague = s->is_vague;
-    out.guarded = n->guard == GUARD_OURS;
-    s->sink.saw(s->sink.arg, &out);
-}
-
-static void tell_unknown(struct slurm *s, const struct node *n)
-{
-    const struct slurm_node out = {.name = n->name, .state = "", .reason = "", .by = ""};
-    s->sink.saw(s->sink.arg, &out);
-}
-
-static void fail_one(struct slurm *s, struct node *n)
-{
-    n->line = NULL;
-    n->is_absent = false;
-    if (n->was_seen || node_is_wanted(n))
-        tell_unknown(s, n);
-}
-
-static void end_failed(struct slurm *s)
-{
-    s->sink.saw(s->sink.arg, NULL);
-    slurm_turn(s);
-}
-
-void reading_fail(struct slurm *s, const struct err *why)
-{
-    struct mono now = mono_now();
-    free(STEAL(s->text));
-    s->has_read = false;
-    s->failed_readings++;
-    struct span backoff = slurm_backoff(s->failed_readings);
-    s->retry_at = mono_add(now, s->conf.every.ns < backoff.ns ? s->conf.every : backoff);
-    slurm_set_trouble(s, why);
-    walk_nodes(s, fail_one, end_failed);
-}
+/* --- the end of a reading ------------------------------------------------------------------------ */
 
 /* A node that Slurm no longer has took its entries with it, so one that comes back by this name has none of
  * them. A person's decision to take it back stands while the claim does. */
@@ -138,9 +67,9 @@ static void finish_one(struct slurm *s, struct node *n)
     if (n->line)
         n->was_pasted = node_is_pasted(s, n, n->line->reason);
     if (n->line)
-        reading_tell(s, n, !s->is_regular);
+        report_node(s, n, !s->is_regular);
     else if (node_is_wanted(n) && !n->is_absent)
-        tell_unknown(s, n);
+        report_unknown(s, n);
     n->is_written = n->is_changed = n->is_asked = false;
     n->read_at = mono_now();
     writing_plan(s, n);
@@ -161,26 +90,26 @@ static void end_finished(struct slurm *s)
     if (s->n_read < HASH_COUNT(s->nodes))
         slurm_reading_sweep(s);
     slurm_judge_trouble(s);
-    slurm_turn(s);
+    s->turn(s);
 }
 
 static void slurm_reading_finish(struct slurm *s)
 {
     if (s->is_regular) {
-        walk_nodes(s, finish_one, end_finished);
+        report_walk(s, finish_one, end_finished);
         return;
     }
     for (size_t i = 0; i < s->n_batch; i++)
         finish_one(s, s->batch[i]);
     slurm_judge_trouble(s);
-    slurm_turn(s);
+    s->turn(s);
 }
 
 static void read_part(struct slurm *s, const char *const *args, slurm_call_done_fn *done)
 {
     struct err e;
     if (slurm_run(s, args, done, &e) < 0)
-        reading_fail(s, &e);
+        report_failure(s, &e);
 }
 
 /* When slurmctld has restarted since the reading began, its answers may come from either. */
@@ -194,7 +123,7 @@ static void on_boot(void *arg, char *text, size_t len, const struct err *why)
     if (!why)
         slurm_read_log_path(answer, s->log.path);
     if (why || slurm_read_boot(answer, len, s->boot, &e) < 0)
-        reading_fail(s, why ? why : &e);
+        report_failure(s, why ? why : &e);
     else if (strcmp(before, s->boot) != 0)
         reading_all(s);
     else
@@ -302,7 +231,7 @@ static void on_guards(void *arg, char *text, size_t len, const struct err *why)
     struct err e;
     struct slurm_reservations list = {0};
     if (why || slurm_read_reservations(answer, len, &list, &e) < 0) {
-        reading_fail(s, why ? why : &e);
+        report_failure(s, why ? why : &e);
         return;
     }
     for (size_t i = 0; i < list.n; i++) {
@@ -360,7 +289,7 @@ static void on_named(void *arg, char *text, size_t len, const struct err *why)
         any |= n->is_absent;
     }
     if (why && !any)
-        reading_fail(s, why);
+        report_failure(s, why);
     else
         read_rest(s);
 }
@@ -379,8 +308,8 @@ static void read_missing(struct slurm *s)
     }
     if (s->n_batch == 0)
         read_rest(s);
-    else if (batch_read(s, on_named, &e) < 0)
-        reading_fail(s, &e);
+    else if (batch_show(s, on_named, &e) < 0)
+        report_failure(s, &e);
 }
 
 /* A node keeps its line: the answer is freed. */
@@ -441,7 +370,7 @@ static void on_lines(uv_idle_t *idle)
     struct slurm_line l;
     struct err e;
     int more = 1;
-    for (int i = 0; i < SLICE && more > 0; i++) {
+    for (int i = 0; i < SLURM_SLICE && more > 0; i++) {
         more = slurm_next_node(&s->rest, &l, &e);
         if (more > 0)
             take_line(s, &l);
@@ -453,7 +382,7 @@ static void on_lines(uv_idle_t *idle)
     if (more == 0 && s->n_read == 0)
         more = err_set(&e, -EPROTO, "scontrol knows no node");
     if (more < 0) {
-        reading_fail(s, &e);
+        report_failure(s, &e);
         return;
     }
     take_missing(s);
@@ -469,7 +398,7 @@ static void on_nodes(void *arg, char *text, size_t len, const struct err *why)
     s->n_read = 0;
     s->likely = s->nodes;
     if (why || slurm_check_answer(text, len, &e) < 0)
-        reading_fail(s, why ? why : &e);
+        report_failure(s, why ? why : &e);
     else
         uv_idle_start(s->slices, on_lines);
 }
@@ -516,7 +445,7 @@ static void on_some(void *arg, char *text, size_t len, const struct err *why)
     if (any_gone)
         reading_all(s);
     else if (why || slurm_read_nodes(answer, len, &lines, &e) < 0)
-        reading_fail(s, why ? why : &e);
+        report_failure(s, why ? why : &e);
     else if (take_batch(s, &lines))
         read_rest(s);
     else
@@ -547,7 +476,7 @@ bool reading_some(struct slurm *s, struct mono now)
     }
     if (is_for_all)
         reading_all(s);
-    else if (s->n_batch && batch_read(s, on_some, &e) < 0)
-        reading_fail(s, &e);
+    else if (s->n_batch && batch_show(s, on_some, &e) < 0)
+        report_failure(s, &e);
     return is_for_all || s->n_batch;
 }

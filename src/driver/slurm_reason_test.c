@@ -22,7 +22,7 @@ static void mark_is(const char *reason, const char *expected)
     assert_string_equal(is, expected ? expected : "");
 }
 
-static void test_the_mark_at_the_end_says_whose_a_reason_is(void **state)
+static void test_the_mark_at_the_end_names_the_owner_of_a_reason(void **state)
 {
     mark_is("x [node_problem] [fettle:a1:12.1:be75]", "12.1 node_problem");
     mark_is("x [fettle:a1:12.1:1707]", "12.1 -");
@@ -37,7 +37,7 @@ static void test_the_mark_at_the_end_says_whose_a_reason_is(void **state)
     mark_is("x [abcdefghijklmnopqrstuvwxyz] [fettle:a1:12.1:74ec]", "12.1 -"); /* too long */
 }
 
-static void test_what_is_edited_is_somebody_elses(void **state)
+static void test_an_edited_reason_is_somebody_elses(void **state)
 {
     mark_is("", NULL);
     mark_is("x", NULL);
@@ -120,8 +120,8 @@ static void test_long_words_are_cut_and_the_mark_is_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_mark_at_the_end_says_whose_a_reason_is),
-        cmocka_unit_test(test_what_is_edited_is_somebody_elses),
+        cmocka_unit_test(test_the_mark_at_the_end_names_the_owner_of_a_reason),
+        cmocka_unit_test(test_an_edited_reason_is_somebody_elses),
         cmocka_unit_test(test_reasons_of_older_versions_are_still_known),
         cmocka_unit_test(test_a_reason_is_harmless),
         cmocka_unit_test(test_long_words_are_cut_and_the_mark_is_whole),

@@ -26,7 +26,7 @@ static void hold_is(const char *state, const char *reason, enum slurm_hold hold)
     assert_int_equal(seen(state, reason).hold, hold);
 }
 
-static void test_who_holds_a_node(void **state)
+static void test_the_holder_of_a_node(void **state)
 {
     hold_is("IDLE+DRAIN", "x [node_problem] [fettle:a1:1.1:be75]", HOLD_WANTED);
     hold_is("IDLE+DRAIN", "other words [node_problem] [fettle:a1:1.1:eac4] : reboot issued", HOLD_WANTED);
@@ -56,7 +56,7 @@ static void test_who_holds_a_node(void **state)
             HOLD_FOREIGN); /* a person's FAIL over our drain */
 }
 
-static void test_what_a_node_stands_on(void **state)
+static void test_the_ground_of_a_node(void **state)
 {
     assert_int_equal(seen("MIXED+DRAIN+COMPLETING", "").ground, GROUND_UP);
     assert_int_equal(seen("IDLE+PLANNED", "").ground, GROUND_UP);
@@ -69,7 +69,7 @@ static void test_what_a_node_stands_on(void **state)
     assert_false(seen("IDLE+LEVITATING", "").is_known);
 }
 
-static void test_what_the_sink_sees(void **state)
+static void test_the_sink_sees_slurms_words(void **state)
 {
     const struct slurm_line l = {.name = "c1",
                                  .state = slurm_read_state("MIXED*+DRAIN"),
@@ -112,7 +112,7 @@ static void out_is(const char *state, const char *reason, const char *out)
 }
 
 /* Somebody's hands may be in it, but for what is Fettle's and what Slurm does by itself. */
-static void test_who_holds_it_elsewhere(void **state)
+static void test_a_holder_outside_fettle(void **state)
 {
     held_is("IDLE", "", "nobody");
     held_is("IDLE", "a note", "nobody");
@@ -135,7 +135,7 @@ static void test_who_holds_it_elsewhere(void **state)
 }
 
 /* Also where nobody holds it. */
-static void test_what_keeps_work_away(void **state)
+static void test_states_that_keep_work_away(void **state)
 {
     out_is("IDLE", "a note", "in");
     out_is("MIXED+COMPLETING", "", "in");
@@ -162,7 +162,7 @@ static void guards(const char *name, const char *node)
     assert_string_equal(is ? is : "", node ? node : "");
 }
 
-static void test_whose_a_reservation_is(void **state)
+static void test_the_name_of_a_reservation_tells_its_owner(void **state)
 {
     CLEANUP_TEXT struct text name = {0};
     slurm_write_guard("c1.rack.2", "a1", &name);
@@ -200,7 +200,7 @@ static enum slurm_window window(const char *name, const char *flags, const char 
     return is;
 }
 
-static void test_what_is_somebody_s_maintenance(void **state)
+static void test_a_maintenance_window_of_somebody_else(void **state)
 {
     assert_int_equal(window("root_1", " Flags=MAINT,SPEC_NODES", " State=ACTIVE"), WINDOW_IS);
     assert_int_equal(window("root_1", " Flags=DAILY,MAINT", " State=ACTIVE"), WINDOW_IS);
@@ -231,13 +231,13 @@ static void test_lists_are_such_as_slurm_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_holds_a_node),
-        cmocka_unit_test(test_what_a_node_stands_on),
-        cmocka_unit_test(test_what_the_sink_sees),
-        cmocka_unit_test(test_who_holds_it_elsewhere),
-        cmocka_unit_test(test_what_keeps_work_away),
-        cmocka_unit_test(test_whose_a_reservation_is),
-        cmocka_unit_test(test_what_is_somebody_s_maintenance),
+        cmocka_unit_test(test_the_holder_of_a_node),
+        cmocka_unit_test(test_the_ground_of_a_node),
+        cmocka_unit_test(test_the_sink_sees_slurms_words),
+        cmocka_unit_test(test_a_holder_outside_fettle),
+        cmocka_unit_test(test_states_that_keep_work_away),
+        cmocka_unit_test(test_the_name_of_a_reservation_tells_its_owner),
+        cmocka_unit_test(test_a_maintenance_window_of_somebody_else),
         cmocka_unit_test(test_lists_are_such_as_slurm_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ void writing_plan_fresh(struct slurm *s, struct mono now)
         if (!is_fresh(n, now))
             continue;
         if (n->act == ACT_NOTE && !n->said)
-            reading_tell(s, n, true);
+            report_node(s, n, true);
         writing_plan(s, n);
     }
 }
@@ -265,9 +265,9 @@ static void go_on(struct slurm *s, const struct err *why)
     if (why)
         s->why = *why;
     if (slurm_call_is_busy(s->call))
-        reading_fail(s, why);
+        report_failure(s, why);
     else
-        slurm_turn(s);
+        s->turn(s);
 }
 
 /* Notes the place in slurmctld's log from which to read once this write is done. */
@@ -346,7 +346,7 @@ bool writing_next(struct slurm *s, struct mono now)
             break;
     }
     mark_log(s);
-    int r = is_guard(first->act) ? write_guard(s, first, &e) : batch_read(s, on_looked, &e);
+    int r = is_guard(first->act) ? write_guard(s, first, &e) : batch_show(s, on_looked, &e);
     for (size_t i = 0; i < s->n_batch; i++)
         mark_written(s, s->batch[i], now);
     s->next_write = mono_add(now, span_ms(WRITE_GAP_MS));

@@ -16,7 +16,7 @@ static bool is_settled(const struct world *w, const void *arg)
     return w->readings > 0 && slurm_waiting(w->slurm) == 0;
 }
 
-static void test_what_a_drain_undid_is_recorded_and_restored(void **state)
+static void test_a_hold_that_a_drain_undid_is_recorded_and_restored(void **state)
 {
     struct world *w = *state;
     world_write(w, "log", "");
@@ -34,7 +34,7 @@ static void test_what_a_drain_undid_is_recorded_and_restored(void **state)
     assert_string_equal(w->saw.s, "c1 IDLE+DRAIN held; c2 IDLE; c3 IDLE; ");
 }
 
-static void test_what_an_undrain_undid_is_restored(void **state)
+static void test_a_hold_that_an_undrain_undid_is_restored(void **state)
 {
     struct world *w = *state;
     world_write(w, "log", "");
@@ -98,8 +98,8 @@ static void test_a_node_that_somebody_drained_meanwhile_is_not_written(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_a_drain_undid_is_recorded_and_restored),
-        TEST(test_what_an_undrain_undid_is_restored),
+        TEST(test_a_hold_that_a_drain_undid_is_recorded_and_restored),
+        TEST(test_a_hold_that_an_undrain_undid_is_restored),
         TEST(test_without_a_race_nothing_is_restored),
         TEST(test_a_node_that_is_down_gets_slurms_reason_again),
         TEST(test_a_node_that_somebody_drained_meanwhile_is_not_written),

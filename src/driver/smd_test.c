@@ -70,7 +70,7 @@ static void test_drift_is_put_and_taken_back(void **state)
     assert_int_equal(w->n_away, 0);
 }
 
-static void test_what_is_done_is_not_done_again(void **state)
+static void test_a_mark_that_is_set_is_not_set_again(void **state)
 {
     struct world *w = *state;
     want(w, WANT("major"));
@@ -93,7 +93,7 @@ static void test_another_severity_changes_the_status_alone(void **state)
     did(w, "Warning drift:critical:0123456789ab drifted");
 }
 
-static void test_what_somebody_else_set_stays(void **state)
+static void test_marks_of_others_stay(void **state)
 {
     struct world *w = *state;
     static const char *const flags[] = {"Alert", "Locked", "Unknown", "Warning"};
@@ -122,7 +122,7 @@ static void test_a_part_that_is_somebody_elses_does_not_stop_the_others(void **s
     stands(w, "Alert - -");
 }
 
-static void test_taken_back_is_only_what_still_stands(void **state)
+static void test_only_marks_that_still_stand_are_taken_back(void **state)
 {
     struct world *w = *state;
     want(w, WANT("major"));
@@ -218,7 +218,7 @@ static void test_a_call_that_smd_refuses_is_a_result_with_its_words(void **state
 }
 
 /* The answer does not say that the node is missing, so nothing about it is recorded as done. */
-static void test_what_smd_refuses_to_show_is_tried_again(void **state)
+static void test_a_component_that_smd_refuses_to_show_is_tried_again(void **state)
 {
     struct world *w = *state;
     mode(w, "refused", "");
@@ -481,11 +481,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_drift_is_put_and_taken_back),
-        TEST(test_what_is_done_is_not_done_again),
+        TEST(test_a_mark_that_is_set_is_not_set_again),
         TEST(test_another_severity_changes_the_status_alone),
-        TEST(test_what_somebody_else_set_stays),
+        TEST(test_marks_of_others_stay),
         TEST(test_a_part_that_is_somebody_elses_does_not_stop_the_others),
-        TEST(test_taken_back_is_only_what_still_stands),
+        TEST(test_only_marks_that_still_stand_are_taken_back),
         TEST(test_a_flag_that_a_boot_reset_is_set_again_with_the_next_change),
         TEST(test_the_group_is_made_once_and_joined_after),
         TEST(test_a_group_that_excludes_another_refuses_the_membership_alone),
@@ -493,7 +493,7 @@ int main(void)
         TEST(test_a_node_that_smd_does_not_know_is_a_result),
         TEST(test_a_refused_one_is_tried_again_with_the_configuration),
         TEST(test_a_call_that_smd_refuses_is_a_result_with_its_words),
-        TEST(test_what_smd_refuses_to_show_is_tried_again),
+        TEST(test_a_component_that_smd_refuses_to_show_is_tried_again),
         TEST(test_a_component_that_is_gone_takes_its_marks_along),
         TEST(test_a_server_that_fails_is_tried_until_it_is_back),
         TEST(test_each_call_may_fail),

@@ -101,7 +101,7 @@ static void check(const struct world *w, const char *const *words, const char *w
     command_fini(&c);
 }
 
-static void test_what_is_run(void **state)
+static void test_good_requests_are_run(void **state)
 {
     static const struct {
         const char *words[WORDS_MAX], *wanted;
@@ -129,7 +129,7 @@ static void refuse(const struct world *w, const char *const *words, const char *
     command_fini(&c);
 }
 
-static void test_what_is_refused(void **state)
+static void test_wrong_requests_are_refused(void **state)
 {
     static const struct {
         const char *words[WORDS_MAX], *why;
@@ -174,7 +174,7 @@ static void test_a_script_has_its_secrets(void **state)
 }
 
 /* Whatever leads to a program has to be root's alone. */
-static void test_what_others_can_write_is_not_believed(void **state)
+static void test_files_that_others_can_write_are_not_believed(void **state)
 {
     static const char *const power[] = {"power", "status", "n1", NULL}, *const password[] = {"password", "n3",
                                                                                              NULL};
@@ -200,10 +200,10 @@ static void test_what_others_can_write_is_not_believed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_is_run, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_good_requests_are_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_script_has_its_secrets, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_others_can_write_is_not_believed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files_that_others_can_write_are_not_believed, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

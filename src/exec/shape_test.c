@@ -22,7 +22,7 @@ static int check(const char *const *words, bool *changes, struct err *e)
 }
 
 /* All that the driver calls (src/driver/slurm*.c). */
-static void test_what_the_driver_asks_is_let_through(void **state)
+static void test_calls_of_the_driver_are_let_through(void **state)
 {
     static const struct {
         bool changes;
@@ -110,7 +110,7 @@ static void test_words_have_a_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_driver_asks_is_let_through),
+        cmocka_unit_test(test_calls_of_the_driver_are_let_through),
         cmocka_unit_test(test_all_else_is_refused),
         cmocka_unit_test(test_words_have_a_length),
     };

@@ -280,7 +280,7 @@ static void test_a_replace_program_is_the_files(void **state)
     assert_string_equal(program, "/opt/replace");
 }
 
-static void test_what_a_site_does_not_have_is_refused_by_the_parameters_name(void **state)
+static void test_a_missing_part_of_a_site_is_refused_by_the_parameters_name(void **state)
 {
     struct world *w = *state;
     const char *conf;
@@ -316,7 +316,7 @@ int main(void)
         TEST(test_only_scripts_of_remedies_are_run),
         TEST(test_slurms_programs_stand_beside_scontrol),
         TEST(test_a_replace_program_is_the_files),
-        TEST(test_what_a_site_does_not_have_is_refused_by_the_parameters_name),
+        TEST(test_a_missing_part_of_a_site_is_refused_by_the_parameters_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ static void test_an_administrator_is_next(void **state)
     turns_destroy(t);
 }
 
-static void test_who_leaves_does_not_wait(void **state)
+static void test_a_turn_that_is_removed_does_not_wait(void **state)
 {
     struct turns *t = turns_create();
     static const char letters[] = "abab";
@@ -192,7 +192,7 @@ static void test_who_leaves_does_not_wait(void **state)
     turns_destroy(t);
 }
 
-static void test_other_limits_are_for_those_who_come(void **state)
+static void test_other_limits_are_for_newcomers(void **state)
 {
     struct crowd *c = crowd_create(&(struct crowd_limits){.all = 2, .each = 2});
     struct guest g[GUESTS];
@@ -216,10 +216,10 @@ int main(void)
         cmocka_unit_test(test_nobody_gives_way_while_there_is_room),
         cmocka_unit_test(test_the_oldest_of_a_full_name_gives_way),
         cmocka_unit_test(test_in_a_full_crowd_the_greatest_company_gives_way),
-        cmocka_unit_test(test_other_limits_are_for_those_who_come),
+        cmocka_unit_test(test_other_limits_are_for_newcomers),
         cmocka_unit_test(test_parties_take_turns),
         cmocka_unit_test(test_an_administrator_is_next),
-        cmocka_unit_test(test_who_leaves_does_not_wait),
+        cmocka_unit_test(test_a_turn_that_is_removed_does_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

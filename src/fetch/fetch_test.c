@@ -293,7 +293,7 @@ static void test_a_redirect_is_an_answer(void **state)
     assert_int_equal(w->n_requests, 1);
 }
 
-static void test_what_is_no_answer_is_status_0_with_words(void **state)
+static void test_a_broken_answer_is_status_0_with_words(void **state)
 {
     struct world *w = *state;
     static const char *const paths[] = {"/half", "/garbage", "/away", "/never"};
@@ -450,7 +450,7 @@ static void test_a_post_on_a_kept_connection_is_sent_once(void **state)
     assert_int_equal(w->n_requests, 3); /* libcurl may connect anew, and has no body to send then */
 }
 
-static void test_what_was_not_sent_is_known(void **state)
+static void test_a_request_that_was_not_sent_is_known(void **state)
 {
     struct world *w = *state;
     assert_int_equal(ask_url(w, "http://127.0.0.1:1/"), 0);
@@ -610,7 +610,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_an_answer_is_status_and_body),
         TEST(test_a_redirect_is_an_answer),
-        TEST(test_what_is_no_answer_is_status_0_with_words),
+        TEST(test_a_broken_answer_is_status_0_with_words),
         TEST(test_nobody_there_is_said),
         TEST(test_a_long_answer_is_cut_off),
         TEST(test_no_other_protocols),
@@ -620,7 +620,7 @@ int main(void)
         TEST(test_a_user_an_etag_and_a_header),
         TEST(test_a_post_is_sent_once),
         TEST(test_a_post_on_a_kept_connection_is_sent_once),
-        TEST(test_what_was_not_sent_is_known),
+        TEST(test_a_request_that_was_not_sent_is_known),
         TEST(test_a_stream_lasts),
         TEST(test_a_stream_that_ends_is_told_last),
         TEST(test_a_piece_may_end_all),

@@ -23,7 +23,7 @@ static void test_each_act_is_read_back(void **state)
 }
 
 /* What asks for nothing ends with time; what asks for more than a reset ends with another boot alone. */
-static void test_what_an_act_comes_to_and_what_ends_it(void **state)
+static void test_each_act_has_a_result_and_an_end(void **state)
 {
     static const struct {
         enum act act;
@@ -44,7 +44,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_act_is_read_back),
-        cmocka_unit_test(test_what_an_act_comes_to_and_what_ends_it),
+        cmocka_unit_test(test_each_act_has_a_result_and_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

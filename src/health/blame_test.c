@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void test_only_what_is_the_nodes_own_counts(void **state)
+static void test_only_causes_of_the_nodes_own_count(void **state)
 {
     assert_int_equal(BLAME_NODE, 0); /* what nothing is known of */
     assert_true(blame_counts(BLAME_NODE));
@@ -21,7 +21,7 @@ static void test_only_what_is_the_nodes_own_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_what_is_the_nodes_own_counts),
+        cmocka_unit_test(test_only_causes_of_the_nodes_own_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static void test_a_larger_share_keeps_its_canaries(void **state)
     checks_fini(&c);
 }
 
-static void test_class_and_name_say_who_runs_it(void **state)
+static void test_class_and_name_choose_the_nodes_of_a_check(void **state)
 {
     struct checks c = {0};
     checks_good(
@@ -121,7 +121,7 @@ int main(void)
         cmocka_unit_test(test_canaries_are_about_their_share),
         cmocka_unit_test(test_canaries_are_the_same_ones_always),
         cmocka_unit_test(test_a_larger_share_keeps_its_canaries),
-        cmocka_unit_test(test_class_and_name_say_who_runs_it),
+        cmocka_unit_test(test_class_and_name_choose_the_nodes_of_a_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

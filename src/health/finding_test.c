@@ -41,7 +41,7 @@ static void test_ok_is_no_finding(void **state)
     assert_int_equal(v.n, 0);
 }
 
-static void test_of_too_many_the_mildest_are_counted(void **state)
+static void test_the_mildest_of_too_many_findings_are_counted(void **state)
 {
     struct verdict v;
     unsigned fatal = 0;
@@ -78,7 +78,7 @@ static void test_texts_are_cut_at_a_character_and_have_no_control(void **state)
     assert_string_equal(v.findings[1].text, " ?\xe2\x82\xac??");
 }
 
-static void test_what_cannot_be_said_has_no_findings(void **state)
+static void test_a_verdict_that_cannot_be_said_has_no_findings(void **state)
 {
     struct verdict v;
     verdict_clear(&v);
@@ -89,7 +89,7 @@ static void test_what_cannot_be_said_has_no_findings(void **state)
     assert_string_equal(v.text, "no slurmd here");
 }
 
-static void test_what_is_worse_is_lowered(void **state)
+static void test_worse_results_are_lowered(void **state)
 {
     struct verdict v;
     verdict_clear(&v);
@@ -106,7 +106,7 @@ static void test_what_is_worse_is_lowered(void **state)
 
 /* --- JSON ---------------------------------------------------------------------------------------- */
 
-static void test_json_leaves_out_what_is_empty(void **state)
+static void test_json_leaves_out_empty_members(void **state)
 {
     struct verdict v;
     CLEANUP_TEXT struct text t = {0};
@@ -212,11 +212,11 @@ int main(void)
         cmocka_unit_test(test_a_verdict_is_ok_without_findings),
         cmocka_unit_test(test_the_result_is_the_worst_of_the_findings),
         cmocka_unit_test(test_ok_is_no_finding),
-        cmocka_unit_test(test_of_too_many_the_mildest_are_counted),
+        cmocka_unit_test(test_the_mildest_of_too_many_findings_are_counted),
         cmocka_unit_test(test_texts_are_cut_at_a_character_and_have_no_control),
-        cmocka_unit_test(test_what_cannot_be_said_has_no_findings),
-        cmocka_unit_test(test_what_is_worse_is_lowered),
-        cmocka_unit_test(test_json_leaves_out_what_is_empty),
+        cmocka_unit_test(test_a_verdict_that_cannot_be_said_has_no_findings),
+        cmocka_unit_test(test_worse_results_are_lowered),
+        cmocka_unit_test(test_json_leaves_out_empty_members),
         cmocka_unit_test(test_json_reads_back_as_the_same),
         cmocka_unit_test(test_members_of_others_may_stand_beside),
         cmocka_unit_test(test_json_is_read_strictly),

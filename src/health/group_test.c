@@ -169,7 +169,7 @@ static void one_partner_is_no_proof(void **state)
     grouping_destroy(g);
 }
 
-static void what_came_to_nothing_is_tried_once_more(void **state)
+static void a_run_without_a_result_is_tried_once_more(void **state)
 {
     struct grouping *g = grouping_create(4, 2);
     assert_int_equal(grouping_next(g), 2);
@@ -209,7 +209,7 @@ int main(void)
         cmocka_unit_test(several_bad_ones),
         cmocka_unit_test(without_witnesses_nobody_is_blamed),
         cmocka_unit_test(one_partner_is_no_proof),
-        cmocka_unit_test(what_came_to_nothing_is_tried_once_more),
+        cmocka_unit_test(a_run_without_a_result_is_tried_once_more),
         cmocka_unit_test(the_same_runs_give_the_same_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

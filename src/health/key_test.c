@@ -77,7 +77,7 @@ static void test_nodes_run_a_check_together_where_no_work_runs(void **state)
         "checks.conf:1: Group: nodes run a check together only with When=scheduled, extensive or demand");
 }
 
-static void test_what_the_controller_schedules_has_times_of_its_own(void **state)
+static void test_scheduled_checks_have_times_of_their_own(void **state)
 {
     struct checks c = {0};
     checks_good("Check=burn Probe=plugin Every=30d Run=/x When=scheduled,extensive\n"
@@ -141,7 +141,7 @@ int main(void)
         cmocka_unit_test(test_a_probe_of_idle_nodes_waits_for_one),
         cmocka_unit_test(test_nodes_run_a_check_together_where_no_work_runs),
         cmocka_unit_test(test_the_defaults_are_those_of_clusterware),
-        cmocka_unit_test(test_what_the_controller_schedules_has_times_of_its_own),
+        cmocka_unit_test(test_scheduled_checks_have_times_of_their_own),
         cmocka_unit_test(test_there_are_so_many_scheduled_ones_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void a_dictionary_is_no_text(void **state)
     assert_string_equal(read_one("6,1,2,-;hello\n SUBSYSTEM=pci\n DEVICE=+pci:0000:00:01.0\n").text, "hello");
 }
 
-static void what_a_user_wrote_is_not_the_kernels(void **state)
+static void a_line_of_a_user_is_not_the_kernels(void **state)
 {
     assert_false(read_one("12,1,2,-;NVRM: Xid (PCI:0000:9b:00): 79, x").from_kernel); /* user.warning */
     assert_false(read_one("30,1,2,-;systemd[1]: Started x").from_kernel);
@@ -63,7 +63,7 @@ static void a_long_text_is_cut(void **state)
     assert_int_equal(strlen(read_one(record).text), KMSG_TEXT_BYTES_MAX);
 }
 
-static void what_is_no_record_is_refused(void **state)
+static void a_line_that_is_no_record_is_refused(void **state)
 {
     static const char *const bad[] = {"",
                                       "hello",
@@ -91,10 +91,10 @@ int main(void)
         cmocka_unit_test(a_record_has_its_parts),
         cmocka_unit_test(more_fields_and_continued_lines_are_records_too),
         cmocka_unit_test(a_dictionary_is_no_text),
-        cmocka_unit_test(what_a_user_wrote_is_not_the_kernels),
+        cmocka_unit_test(a_line_of_a_user_is_not_the_kernels),
         cmocka_unit_test(escapes_are_undone),
         cmocka_unit_test(a_long_text_is_cut),
-        cmocka_unit_test(what_is_no_record_is_refused),
+        cmocka_unit_test(a_line_that_is_no_record_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void play_lines(char *file, struct text *out)
     meanings_destroy(all);
 }
 
-static void lines_mean_what_the_tables_say(void **state)
+static void lines_have_the_meaning_of_the_tables(void **state)
 {
     golden_play("kernel_lines.txt", play_lines);
 }
@@ -88,7 +88,7 @@ static enum blame blamed(const struct meanings *all, const char *code)
     return m.blame;
 }
 
-static void what_a_program_can_cause_is_marked(void **state)
+static void codes_that_a_program_can_cause_are_marked(void **state)
 {
     static const char *const programs[] = {"xid.13",  "xid.31",     "xid.43",   "xid.45",
                                            "xid.68",  "xid.69",     "xid.137",  "job.crash",
@@ -121,7 +121,7 @@ static void often_is_worse(void *arg, const struct meaning *m)
 }
 
 /* A line that comes often never means less than a single one. */
-static void what_comes_often_is_worse_than_once(void **state)
+static void a_frequent_line_means_no_less_than_a_single_one(void **state)
 {
     struct meanings *all = meanings_good("");
     meanings_each(all, often_is_worse, NULL);
@@ -194,11 +194,11 @@ static void a_finding_has_the_line_as_text_for_a_screen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_mean_what_the_tables_say),
+        cmocka_unit_test(lines_have_the_meaning_of_the_tables),
         cmocka_unit_test(all_meanings_are_shown),
         cmocka_unit_test(a_meaning_is_found_by_its_code),
-        cmocka_unit_test(what_a_program_can_cause_is_marked),
-        cmocka_unit_test(what_comes_often_is_worse_than_once),
+        cmocka_unit_test(codes_that_a_program_can_cause_are_marked),
+        cmocka_unit_test(a_frequent_line_means_no_less_than_a_single_one),
         cmocka_unit_test(no_number_makes_a_programs_doing_worse_than_a_warning),
         cmocka_unit_test(lines_name_processes),
         cmocka_unit_test(an_act_comes_to_a_result),

@@ -72,7 +72,7 @@ static void the_device_has_no_white_space(void **state)
 }
 
 /* What was found first is never given up for something later. */
-static void what_is_found_first_counts(void **state)
+static void the_first_match_counts(void **state)
 {
     expect("<dev>: # CE *", "MC0: 1 CE x", "MC0");
     expect("<dev>: # CE *", "MC0: x: 1 CE x", NULL);
@@ -108,7 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pattern_is_the_whole_line),    cmocka_unit_test(a_star_is_any_run),
         cmocka_unit_test(a_number_is_one_or_more_digits), cmocka_unit_test(the_device_has_no_white_space),
-        cmocka_unit_test(what_is_found_first_counts),     cmocka_unit_test(a_bad_pattern_is_refused),
+        cmocka_unit_test(the_first_match_counts),         cmocka_unit_test(a_bad_pattern_is_refused),
         cmocka_unit_test(its_first_byte_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

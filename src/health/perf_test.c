@@ -68,7 +68,7 @@ static void test_labels(void **state)
     perf_is("'a=b'=1", "a=b is 1000 thousandths");
 }
 
-static void test_what_is_no_datum_is_passed_over(void **state)
+static void test_words_that_are_no_datum_are_passed_over(void **state)
 {
     static const char *const bad[] = {"",     "a",     "a=",    "=1",  "a=U",         "a=x1", "'a=1",
                                       "''=1", "a=1x2", "a=--1", "a=.", "a=1abcdefgh", "a= 1", "'a'b=1"};
@@ -114,7 +114,7 @@ static void test_a_number_ends_at_the_range(void **state)
     assert_int_equal(milli("-0.0019"), -1);
 }
 
-static void test_what_is_no_number_is_left_where_it_is(void **state)
+static void test_a_text_that_is_no_number_is_left(void **state)
 {
     static const char *const others[] = {"", "-", "+", ".", "-.", "e5", "x1"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -136,10 +136,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_in_thousandths),
         cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_what_is_no_datum_is_passed_over),
+        cmocka_unit_test(test_words_that_are_no_datum_are_passed_over),
         cmocka_unit_test(test_performance_data_go_on_below),
         cmocka_unit_test(test_a_number_ends_at_the_range),
-        cmocka_unit_test(test_what_is_no_number_is_left_where_it_is),
+        cmocka_unit_test(test_a_text_that_is_no_number_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

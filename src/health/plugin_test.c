@@ -41,7 +41,7 @@ static void play(char *file, struct text *out)
     }
 }
 
-static void test_what_plugins_of_debian_said(void **state)
+static void test_output_of_debians_plugins(void **state)
 {
     golden_play("plugins.txt", play);
 }
@@ -102,12 +102,12 @@ static void test_huge_output_is_cut(void **state)
     assert_int_equal(strlen(v.findings[0].text), FINDING_TEXT_BYTES_MAX);
 }
 
-static void test_what_is_no_text_becomes_one(void **state)
+static void test_control_characters_and_wrong_utf8_are_replaced(void **state)
 {
     assert_string_equal(of(2, "a\tb\x1b[31m\xff \xc2\x9b c\r\nmore").findings[0].text, "a b [31m?   c");
 }
 
-static void test_metrics_stand_beside_what_is_wrong(void **state)
+static void test_metrics_stand_beside_the_fault(void **state)
 {
     static const char output[] = "disk.used 97.5 1700000000\ndisk.free 2.5 1700000000\n";
     struct verdict v;
@@ -121,14 +121,14 @@ static void test_metrics_stand_beside_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_plugins_of_debian_said),
+        cmocka_unit_test(test_output_of_debians_plugins),
         cmocka_unit_test(test_the_exit_status_is_the_result),
         cmocka_unit_test(test_a_signal_is_named),
         cmocka_unit_test(test_a_plugin_that_says_nothing),
         cmocka_unit_test(test_nul_bytes_are_blanks),
         cmocka_unit_test(test_huge_output_is_cut),
-        cmocka_unit_test(test_what_is_no_text_becomes_one),
-        cmocka_unit_test(test_metrics_stand_beside_what_is_wrong),
+        cmocka_unit_test(test_control_characters_and_wrong_utf8_are_replaced),
+        cmocka_unit_test(test_metrics_stand_beside_the_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,7 +200,7 @@ static void test_a_set_stands_for_its_records(void **state)
                    "checks.conf:1: Tool: \"dcgmi\" is no tool whose output is known");
 }
 
-static void test_a_line_has_what_differs_from_the_defaults(void **state)
+static void test_a_line_has_the_keys_that_differ_from_the_defaults(void **state)
 {
     check_line_is("Check=time", "Check=time");
     check_line_is(
@@ -222,7 +222,7 @@ static void test_a_line_is_always_the_same(void **state)
     check_line_is("Check=a Probe=plugin Run=\"\\\"a\"", "Check=a Probe=plugin Run=\"\\\"a\"");
 }
 
-static void test_nodes_replace_who_runs_it(void **state)
+static void test_nodes_replace_the_nodes_of_a_check(void **state)
 {
     struct checks c = {0};
     CLEANUP_TEXT struct text t = {0};
@@ -390,9 +390,9 @@ int main(void)
         cmocka_unit_test(test_checks_have_a_limit),
         cmocka_unit_test(test_named_nodes_have_a_limit),
         cmocka_unit_test(test_a_file_is_read),
-        cmocka_unit_test(test_a_line_has_what_differs_from_the_defaults),
+        cmocka_unit_test(test_a_line_has_the_keys_that_differ_from_the_defaults),
         cmocka_unit_test(test_a_line_is_always_the_same),
-        cmocka_unit_test(test_nodes_replace_who_runs_it),
+        cmocka_unit_test(test_nodes_replace_the_nodes_of_a_check),
         cmocka_unit_test(test_many_nodes_go_on_in_further_keys),
         cmocka_unit_test(test_every_line_reads_back_as_the_same),
     };

@@ -45,7 +45,7 @@ static void twice_on_one_device_is_the_hardware(void **state)
     assert_string_equal(judged(&now, &before, 1), "");
 }
 
-static void what_is_long_ago_does_not_count(void **state)
+static void a_fault_of_long_ago_does_not_count(void **state)
 {
     struct recurrence before = at_hour(0, "xid.74", "gpu 0", RESULT_FATAL);
     struct recurrence now = at_hour(24, "xid.74", "gpu 0", RESULT_FATAL);
@@ -237,7 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(once_is_no_recurrence),
         cmocka_unit_test(twice_on_one_device_is_the_hardware),
-        cmocka_unit_test(what_is_long_ago_does_not_count),
+        cmocka_unit_test(a_fault_of_long_ago_does_not_count),
         cmocka_unit_test(one_that_came_often_counts_so_often),
         cmocka_unit_test(another_code_before_it),
         cmocka_unit_test(five_fatal_ones_of_any_code),

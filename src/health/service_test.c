@@ -16,7 +16,7 @@ static void test_a_node_that_is_only_observed_takes_work(void **state)
     }
 }
 
-static void test_only_what_is_fatal_takes_no_work(void **state)
+static void test_only_a_fatal_fault_takes_no_work(void **state)
 {
     for (int r = 0; r < RESULTS; r++) {
         const struct service *s = service_of((enum result)r, true);
@@ -38,7 +38,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_node_that_is_only_observed_takes_work),
-        cmocka_unit_test(test_only_what_is_fatal_takes_no_work),
+        cmocka_unit_test(test_only_a_fatal_fault_takes_no_work),
         cmocka_unit_test(test_nothing_follows_from_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

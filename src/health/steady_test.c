@@ -127,7 +127,7 @@ static void test_another_text_is_taken_and_no_news(void **state)
     checks_fini(&c);
 }
 
-static void test_too_few_looks_say_what_they_found(void **state)
+static void test_too_few_looks_tell_their_findings(void **state)
 {
     struct checks c = {0};
     struct steady s;
@@ -205,7 +205,7 @@ static void test_a_smaller_value_is_a_reset(void **state)
 }
 
 /* By an agent that was started again. */
-static void test_what_was_said_before_goes_on(void **state)
+static void test_a_verdict_goes_on_after_a_restart(void **state)
 {
     struct checks c = {0};
     static const char record[] = "Check=a Probe=plugin Run=\"exit 0\" Fails=3 Passes=2 Sticky=1h\n";
@@ -233,12 +233,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scripted_looks),
         cmocka_unit_test(test_another_text_is_taken_and_no_news),
-        cmocka_unit_test(test_too_few_looks_say_what_they_found),
+        cmocka_unit_test(test_too_few_looks_tell_their_findings),
         cmocka_unit_test(test_the_order_of_findings_is_no_news),
         cmocka_unit_test(test_a_percentage_after_many_looks),
         cmocka_unit_test(test_the_first_reading_is_the_baseline),
         cmocka_unit_test(test_a_smaller_value_is_a_reset),
-        cmocka_unit_test(test_what_was_said_before_goes_on),
+        cmocka_unit_test(test_a_verdict_goes_on_after_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

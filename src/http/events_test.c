@@ -58,7 +58,7 @@ static void test_keeps_a_silent_event_stream_alive(void **state)
     assert_int_equal(w.gone, 1);
 }
 
-static void test_who_falls_behind_an_event_stream_is_cut_off(void **state)
+static void test_a_reader_that_falls_behind_is_cut_off(void **state)
 {
     struct world w;
     struct client reader, sleeper;
@@ -94,7 +94,7 @@ static void test_who_falls_behind_an_event_stream_is_cut_off(void **state)
     assert_int_equal(w.gone, 1);
 }
 
-static void test_who_takes_no_event_for_too_long_is_cut_off(void **state)
+static void test_a_reader_that_takes_no_event_is_cut_off(void **state)
 {
     struct http_limits limits = world_patient();
     limits.progress = span_ms(50);
@@ -123,8 +123,8 @@ int main(void)
         cmocka_unit_test(test_streams_events),
         cmocka_unit_test(test_streams_events_to_http_1_0_up_to_the_close),
         cmocka_unit_test(test_keeps_a_silent_event_stream_alive),
-        cmocka_unit_test(test_who_falls_behind_an_event_stream_is_cut_off),
-        cmocka_unit_test(test_who_takes_no_event_for_too_long_is_cut_off),
+        cmocka_unit_test(test_a_reader_that_falls_behind_is_cut_off),
+        cmocka_unit_test(test_a_reader_that_takes_no_event_is_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

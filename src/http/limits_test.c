@@ -73,7 +73,7 @@ static void test_an_idle_connection_ends_without_a_word(void **state)
     world_fini(&w);
 }
 
-static void test_who_waits_for_an_answer_has_no_deadline(void **state)
+static void test_a_client_that_waits_has_no_deadline(void **state)
 {
     struct http_limits limits = {span_ms(20), span_ms(20), span_ms(20), span_ms(20), span_ms(20)};
     struct world w;
@@ -102,7 +102,7 @@ static void wait_hangup(struct client *c)
     }
 }
 
-static void test_who_takes_no_byte_of_the_answer_is_cut_off(void **state)
+static void test_a_client_that_takes_no_byte_is_cut_off(void **state)
 {
     struct http_limits limits = world_patient();
     limits.progress = span_ms(50);
@@ -264,8 +264,8 @@ int main(void)
         cmocka_unit_test(test_the_body_has_an_absolute_deadline),
         cmocka_unit_test(test_a_silent_connection_ends_without_a_word),
         cmocka_unit_test(test_an_idle_connection_ends_without_a_word),
-        cmocka_unit_test(test_who_waits_for_an_answer_has_no_deadline),
-        cmocka_unit_test(test_who_takes_no_byte_of_the_answer_is_cut_off),
+        cmocka_unit_test(test_a_client_that_waits_has_no_deadline),
+        cmocka_unit_test(test_a_client_that_takes_no_byte_is_cut_off),
         cmocka_unit_test(test_a_stream_that_nobody_reads_is_cut_off),
         cmocka_unit_test(test_a_party_has_its_share_and_administrators_a_reserve),
         cmocka_unit_test(test_a_connection_becomes_another_partys),

@@ -67,7 +67,7 @@ static void refused(const char *s, int code, const char *says)
     refused_bytes(s, strlen(s), code, says);
 }
 
-static void test_says_what_was_asked(void **state)
+static void test_tells_method_path_and_query(void **state)
 {
     struct request *r =
         whole("PUT /v1/nodes/lx07?force=1&reason=a HTTP/1.1\r\n"
@@ -280,7 +280,7 @@ static void test_wants_one_host(void **state)
     request_destroy(whole("GET / HTTP/1.0\r\n\r\n"));
 }
 
-static void test_refuses_what_is_not_http_1(void **state)
+static void test_refuses_requests_that_are_not_http_1(void **state)
 {
     refused("hello\r\n\r\n", -EINVAL, "");
     refused("\x16\x03\x01\x02\x00\x01", -EINVAL, "");
@@ -358,7 +358,7 @@ static void test_bounds_the_body(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_says_what_was_asked),
+        cmocka_unit_test(test_tells_method_path_and_query),
         cmocka_unit_test(test_a_request_without_body_has_an_empty_one),
         cmocka_unit_test(test_any_cut_gives_the_same_request),
         cmocka_unit_test(test_leaves_the_next_request_alone),
@@ -372,7 +372,7 @@ int main(void)
         cmocka_unit_test(test_refuses_bad_chunks),
         cmocka_unit_test(test_refuses_a_foreign_origin),
         cmocka_unit_test(test_wants_one_host),
-        cmocka_unit_test(test_refuses_what_is_not_http_1),
+        cmocka_unit_test(test_refuses_requests_that_are_not_http_1),
         cmocka_unit_test(test_refuses_folded_headers),
         cmocka_unit_test(test_bounds_the_head),
         cmocka_unit_test(test_bounds_the_body),

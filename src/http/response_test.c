@@ -183,7 +183,7 @@ static int stop(void *arg, const char *bytes, size_t n)
     return -ECANCELED;
 }
 
-static void test_returns_what_the_reader_stopped_with(void **state)
+static void test_returns_the_result_of_the_reader(void **state)
 {
     struct http_response *r = http_response_create(stop, NULL);
     struct err e;
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(test_bytes_after_the_answer_are_refused),
         cmocka_unit_test(test_bounds_the_headers),
         cmocka_unit_test(test_bounds_the_body),
-        cmocka_unit_test(test_returns_what_the_reader_stopped_with),
+        cmocka_unit_test(test_returns_the_result_of_the_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,7 +191,7 @@ static void test_tells_when_the_client_goes_away(void **state)
     world_fini(&w);
 }
 
-static void test_destroy_loses_what_was_not_answered(void **state)
+static void test_destroy_loses_unanswered_requests(void **state)
 {
     struct world w;
     struct client c, d;
@@ -282,7 +282,7 @@ static void test_has_a_phrase_for_each_error(void **state)
     assert_string_equal(http_phrase(404), "Not Found");
 }
 
-static void test_refuses_what_is_too_large(void **state)
+static void test_refuses_requests_that_are_too_large(void **state)
 {
     CLEANUP_TEXT struct text s = {0};
     text_add(&s, "GET / HTTP/1.1\r\nHost: h\r\nLong: ");
@@ -349,7 +349,7 @@ static void test_a_big_answer_arrives_whole(void **state)
     world_fini(&w);
 }
 
-static void test_knows_who_is_asking(void **state)
+static void test_knows_the_caller(void **state)
 {
     struct world w;
     struct client c;
@@ -437,16 +437,16 @@ int main(void)
         cmocka_unit_test(test_pipelined_requests_come_one_at_a_time_in_order),
         cmocka_unit_test(test_an_answer_may_come_later),
         cmocka_unit_test(test_tells_when_the_client_goes_away),
-        cmocka_unit_test(test_destroy_loses_what_was_not_answered),
+        cmocka_unit_test(test_destroy_loses_unanswered_requests),
         cmocka_unit_test(test_continues_when_expected),
         cmocka_unit_test(test_takes_chunked_bodies),
         cmocka_unit_test(test_refuses_with_status_and_sentence),
         cmocka_unit_test(test_has_a_phrase_for_each_error),
-        cmocka_unit_test(test_refuses_what_is_too_large),
+        cmocka_unit_test(test_refuses_requests_that_are_too_large),
         cmocka_unit_test(test_an_answer_in_pieces_arrives_as_one),
         cmocka_unit_test(test_an_error_takes_the_place_of_pieces),
         cmocka_unit_test(test_a_big_answer_arrives_whole),
-        cmocka_unit_test(test_knows_who_is_asking),
+        cmocka_unit_test(test_knows_the_caller),
         cmocka_unit_test(test_parties_take_turns),
         cmocka_unit_test(test_long_work_takes_several_turns),
     };

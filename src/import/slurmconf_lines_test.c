@@ -212,7 +212,7 @@ static void test_pairs_are_read_as_slurm_reads_them(void **state)
     expect_pairs("A==1", "[A|=1]");
 }
 
-static void test_what_is_no_pair_is_refused_with_its_place(void **state)
+static void test_a_word_that_is_no_pair_is_refused_with_its_place(void **state)
 {
     expect_pairs("NodeName", "f:3: there is no KEY=VALUE at \"NodeName\"");
     expect_pairs("A=1 alone B=2", "f:3: there is no KEY=VALUE at \"alone B=2\"");
@@ -281,7 +281,7 @@ int main(void)
         cmocka_unit_test(test_a_nul_byte_is_refused),
         cmocka_unit_test(test_files_and_lines_have_a_maximum),
         cmocka_unit_test(test_pairs_are_read_as_slurm_reads_them),
-        cmocka_unit_test(test_what_is_no_pair_is_refused_with_its_place),
+        cmocka_unit_test(test_a_word_that_is_no_pair_is_refused_with_its_place),
         cmocka_unit_test(test_a_line_has_so_many_keys_and_no_more),
         cmocka_unit_test(test_the_last_of_a_key_counts_in_any_case),
         cmocka_unit_test(test_the_first_pair_says_what_is_behind_it),

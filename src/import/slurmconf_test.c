@@ -109,7 +109,7 @@ static int import(const char *conf, struct text *nodes, struct text *partitions,
     return import_slurm("/etc/slurm.conf", read_memory, (void *)(uintptr_t)conf, nodes, partitions, e);
 }
 
-static void what_slurm_refuses_is_refused_with_its_line(void **state)
+static void mistakes_that_slurm_refuses_are_refused_with_their_line(void **state)
 {
     static const struct {
         const char *conf, *says;
@@ -201,7 +201,7 @@ static void more_partitions_than_the_default_need_a_parameter(void **state)
     expect_fields(&nodes);
 }
 
-static void hints_say_what_a_key_is_called_here(void **state)
+static void hints_name_the_key_of_fettle(void **state)
 {
     CLEANUP_TEXT struct text words = {0};
     assert_true(import_slurm_node_hint("nodename", &words));
@@ -221,11 +221,11 @@ int main(void)
         cmocka_unit_test(a_usual_cluster),
         cmocka_unit_test(every_form_that_slurm_reads),
         cmocka_unit_test(amounts_that_slurm_does_not_hold_nodes_to_are_left_out),
-        cmocka_unit_test(what_slurm_refuses_is_refused_with_its_line),
+        cmocka_unit_test(mistakes_that_slurm_refuses_are_refused_with_their_line),
         cmocka_unit_test(numbers_are_read_as_slurm_reads_them),
         cmocka_unit_test(a_list_longer_than_a_value_is_several_records),
         cmocka_unit_test(more_partitions_than_the_default_need_a_parameter),
-        cmocka_unit_test(hints_say_what_a_key_is_called_here),
+        cmocka_unit_test(hints_name_the_key_of_fettle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

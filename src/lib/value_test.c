@@ -122,7 +122,7 @@ static void numbers_are_exact(void **state)
     }
 }
 
-static void what_is_not_json_is_refused(void **state)
+static void texts_that_are_not_json_are_refused(void **state)
 {
     static const char *const cases[] = {"",
                                         " ",
@@ -200,9 +200,12 @@ static void depth_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_and_elements_are_found), cmocka_unit_test(an_absent_value_is_like_null),
-        cmocka_unit_test(strings_are_unescaped),          cmocka_unit_test(numbers_are_exact),
-        cmocka_unit_test(what_is_not_json_is_refused),    cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(members_and_elements_are_found),
+        cmocka_unit_test(an_absent_value_is_like_null),
+        cmocka_unit_test(strings_are_unescaped),
+        cmocka_unit_test(numbers_are_exact),
+        cmocka_unit_test(texts_that_are_not_json_are_refused),
+        cmocka_unit_test(depth_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,7 +228,7 @@ static void sign_refuses(struct authority *a, const char *csr, const char *part)
     assert_non_null(strstr(e.msg, part));
 }
 
-static void sign_refuses_what_is_no_request(void **state)
+static void sign_refuses_a_text_that_is_no_request(void **state)
 {
     struct authority *a = open_good();
     EVP_PKEY *one = EVP_EC_gen("P-256"), *two = EVP_EC_gen("P-256"), *big = EVP_EC_gen("P-384"),
@@ -262,7 +262,7 @@ int main(void)
         TEST(authority_is_made_once_and_found_again),      TEST(authority_with_one_half_is_refused),
         TEST(authority_that_was_killed_while_it_was_made), TEST(authority_with_the_wrong_key_is_refused),
         TEST(authority_without_a_directory_is_refused),    TEST(sign_gives_the_identity_and_nothing_else),
-        TEST(sign_puts_a_host_beside_the_identity),        TEST(sign_refuses_what_is_no_request),
+        TEST(sign_puts_a_host_beside_the_identity),        TEST(sign_refuses_a_text_that_is_no_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

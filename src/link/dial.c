@@ -55,7 +55,7 @@ static void dial_fail(struct stream *s, int error)
 {
     struct err e;
     err_set(&e, -error, "connect %s: %s", s->address, strerror(error));
-    stream_abort(s, &e);
+    s->hub->steps->on_dialled(s, &e);
 }
 
 static int dial_replace(struct stream *s, int fd)
@@ -115,7 +115,7 @@ void dial_on_writable(struct stream *s)
     if (error)
         try_next(s, error);
     else
-        stream_connected(s);
+        s->hub->steps->on_dialled(s, NULL);
 }
 
 static void on_found(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
@@ -135,7 +135,7 @@ static void on_found(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     }
     struct err e;
     err_set(&e, -ECONNREFUSED, "look up %s: %s", s->address, uv_strerror(status));
-    stream_abort(s, &e);
+    s->hub->steps->on_dialled(s, &e);
 }
 
 static socklen_t numeric_parse(struct sockaddr_storage *to, const char *host, uint16_t port)
@@ -173,6 +173,6 @@ void dial_start(struct stream *s, const char *host, uint16_t port, const char *e
     if (r < 0) {
         struct err e;
         err_set(&e, r == UV_ENOMEM ? -ENOMEM : -EINVAL, "look up %s: %s", s->address, uv_strerror(r));
-        stream_abort(s, &e);
+        s->hub->steps->on_dialled(s, &e);
     }
 }

@@ -25,11 +25,11 @@ static void handshake_step(struct stream *s)
 {
     struct err e = {0};
     switch (wire_handshake(&s->wire, dial_expect(s), &s->peer, &e)) {
-    case WIRE_DONE: stream_opened(s); return;
+    case WIRE_DONE: s->hub->steps->on_shaken(s, NULL); return;
     case WIRE_WANT_READ: s->blocked = false; break;
     case WIRE_WANT_WRITE: s->blocked = true; break;
     case WIRE_END:
-    case WIRE_FAILED: stream_refused(s, &e); return;
+    case WIRE_FAILED: s->hub->steps->on_shaken(s, &e); return;
     }
     stream_watch(s);
 }

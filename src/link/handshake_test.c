@@ -342,7 +342,7 @@ static void handshakes_under_way_come_first(void **state)
 }
 
 /* As long as streams wait they have the time that the handshakes before them had. */
-static void newcomers_leave_time_to_those_who_wait(void **state)
+static void newcomers_leave_time_to_waiting_handshakes(void **state)
 {
     server_start(serving);
     struct stream *open[2];
@@ -477,7 +477,7 @@ static void records_that_tls_has_read_ahead_all_arrive(void **state)
     run_until(server_end->got.len == 50);
 }
 
-static void what_came_with_the_handshake_arrives(void **state)
+static void bytes_that_came_with_the_handshake_arrive(void **state)
 {
     server_start(serving);
     client = end_dial(node_tls, NULL);
@@ -516,7 +516,7 @@ int main(void)
         TEST(silent_sockets_lock_nobody_out),
         TEST(many_at_once_all_get_in),
         TEST(handshakes_under_way_come_first),
-        TEST(newcomers_leave_time_to_those_who_wait),
+        TEST(newcomers_leave_time_to_waiting_handshakes),
         TEST(a_silent_client_is_closed_at_the_deadline),
         TEST(half_a_hello_is_closed_at_the_deadline),
         TEST(a_silent_server_is_given_up_at_the_deadline),
@@ -525,7 +525,7 @@ int main(void)
         TEST(big_writes_arrive_whole_through_a_small_queue),
         TEST(pause_holds_back_what_tls_has_read_ahead),
         TEST(records_that_tls_has_read_ahead_all_arrive),
-        TEST(what_came_with_the_handshake_arrives),
+        TEST(bytes_that_came_with_the_handshake_arrive),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
 }

@@ -9,17 +9,12 @@
  * timers and the sockets. A step takes
  * as long as it takes: while streams wait they have as much time as the handshakes before had, so that nobody
  * who is there already falls silent because others come.
- *
- * A socket that became readable is served where that is told, which saves a turn for each heartbeat, but only
- * while nobody waits and the share of this turn lasts. Else it queues, and its socket is not watched
- * meanwhile.
  */
 #include "link/stream_internal.h"
 
 #include "base/loop.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 enum { TURN_MS = 2 };
@@ -39,7 +34,7 @@ static void on_prepare(uv_prepare_t *prepare)
     loop_waits();
 }
 
-static bool has_time(struct hub *h)
+bool hub_has_time(struct hub *h)
 {
     struct mono now = mono_now();
     if (!h->until.ns)
@@ -47,27 +42,16 @@ static bool has_time(struct hub *h)
     return now.ns < h->until.ns;
 }
 
-void hub_serve(struct stream *s)
-{
-    struct hub *h = s->hub;
-    if (s->work || h->ready.head || !has_time(h)) {
-        hub_queue(&h->ready, s);
-        stream_watch(s);
-    } else {
-        stream_step(s);
-    }
-}
-
 static void on_turn(uv_idle_t *idle)
 {
     struct hub *h = idle->data;
     struct mono began = mono_now();
-    has_time(h);
-    hub_run(&h->ready, h->until, stream_step);
+    hub_has_time(h);
+    hub_run(&h->ready, h->until, h->steps->on_turn);
     struct mono now = mono_now();
     h->owed.ns -= mono_sub(now, began).ns;
     if (!h->ready.head || h->owed.ns <= 0) {
-        handshake_run(h, loop_share_at(span_ms(TURN_MS), now));
+        h->steps->on_handshakes(h, loop_share_at(span_ms(TURN_MS), now));
         h->owed = mono_sub(mono_now(), now);
     }
     if (is_idle(h))
@@ -81,14 +65,21 @@ static void on_hub_closed(uv_handle_t *handle)
         free(h);
 }
 
-struct hub *hub_get(uv_loop_t *loop)
+struct hub *hub_find(uv_loop_t *loop)
 {
     struct hub *h;
     LL_SEARCH_SCALAR(hubs, h, loop, loop);
+    return h;
+}
+
+struct hub *hub_get(uv_loop_t *loop, const struct stream_steps *steps)
+{
+    struct hub *h = hub_find(loop);
     if (h)
         return h;
     h = mem_alloc(sizeof *h);
     h->loop = loop;
+    h->steps = steps;
     uv_idle_init(loop, &h->turn);
     uv_prepare_init(loop, &h->waits);
     uv_prepare_start(&h->waits, on_prepare);
@@ -142,30 +133,5 @@ void hub_run(struct work *w, struct mono until, void (*step)(struct stream *s))
         step(s);
         if (mono_sub(mono_now(), until).ns >= 0)
             return;
-    }
-}
-
-void stream_abort_all(uv_loop_t *loop)
-{
-    struct hub *h;
-    LL_SEARCH_SCALAR(hubs, h, loop, loop);
-    struct stream *s;
-    if (h)
-        DL_FOREACH2(h->all, s, all_next) stream_abort(s, NULL);
-}
-
-void stream_recheck(uv_loop_t *loop, enum identity_kind kind, const char *name)
-{
-    struct hub *h;
-    struct stream *s;
-    LL_SEARCH_SCALAR(hubs, h, loop, loop);
-    if (!h)
-        return;
-    DL_FOREACH2(h->all, s, all_next)
-    {
-        struct err why = {0};
-        if (s->state == STREAM_OPEN && s->peer.kind == kind && strcmp(s->peer.name, name) == 0 &&
-            wire_judge(&s->wire, &s->peer, &why) < 0)
-            stream_abort(s, &why);
     }
 }

@@ -55,7 +55,7 @@ static void numbers_only_rise(void **state)
     least_destroy(l);
 }
 
-static void what_is_no_name_or_number_is_refused(void **state)
+static void wrong_names_and_numbers_are_refused(void **state)
 {
     struct least *l = least_create();
     assert_string_equal(take(l, "{\"lx01\":\"1\"}"), "\"lx01\" is no holder of certificates");
@@ -70,6 +70,6 @@ static void what_is_no_name_or_number_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_only_rise),
-                                       cmocka_unit_test(what_is_no_name_or_number_is_refused)};
+                                       cmocka_unit_test(wrong_names_and_numbers_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void set(json_t *order, const char *key, const char *value)
     json_object_set_new(order, key, json_string(value));
 }
 
-static void what_a_controller_signed_is_believed(void **state)
+static void an_order_of_a_controller_is_believed(void **state)
 {
     CLEANUP_JSON json_t *order = order_by(&controller, TEXT);
     const char *text = NULL;
@@ -98,7 +98,7 @@ static void a_text_with_anything_in_it_stays_as_it_is(void **state)
     text_fini(&large);
 }
 
-static void what_is_no_text_is_not_signed(void **state)
+static void bytes_that_are_no_text_are_not_signed(void **state)
 {
     struct signer *s = signer_of(controller.cert, &controller);
     json_t *order = NULL;
@@ -106,7 +106,7 @@ static void what_is_no_text_is_not_signed(void **state)
     signer_destroy(s);
 }
 
-static void of_a_chain_the_first_certificate_goes_with_it(void **state)
+static void the_first_certificate_of_a_chain_goes_with_an_order(void **state)
 {
     struct text chain = {0};
     text_printf(&chain, "%s%s", controller.cert, authority_pem(ours));
@@ -162,7 +162,7 @@ static void the_authority_itself_gives_no_orders(void **state)
     is_refused(order, -EPERM, "signer");
 }
 
-static void what_tls_signs_is_no_order(void **state)
+static void a_signature_of_tls_is_no_order(void **state)
 {
     /* The same bytes signed without the prefix: as by a handshake, or in a request for a certificate. */
     BIO *in = BIO_new_mem_buf(controller.key, -1);
@@ -249,17 +249,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_of_a_signer_that_has_ended_is_refused),
-        cmocka_unit_test(what_a_controller_signed_is_believed),
+        cmocka_unit_test(an_order_of_a_controller_is_believed),
         cmocka_unit_test(a_text_with_anything_in_it_stays_as_it_is),
-        cmocka_unit_test(what_is_no_text_is_not_signed),
-        cmocka_unit_test(of_a_chain_the_first_certificate_goes_with_it),
+        cmocka_unit_test(bytes_that_are_no_text_are_not_signed),
+        cmocka_unit_test(the_first_certificate_of_a_chain_goes_with_an_order),
         cmocka_unit_test(a_changed_byte_is_seen),
         cmocka_unit_test(another_key_signs_nothing),
         cmocka_unit_test(a_node_is_no_controller),
         cmocka_unit_test(an_expired_certificate_does_not_count),
         cmocka_unit_test(a_controller_of_another_authority_is_none),
         cmocka_unit_test(the_authority_itself_gives_no_orders),
-        cmocka_unit_test(what_tls_signs_is_no_order),
+        cmocka_unit_test(a_signature_of_tls_is_no_order),
         cmocka_unit_test(garbage_is_no_order),
         cmocka_unit_test(key_and_certificate_belong_together),
     };

@@ -2,9 +2,12 @@
  *
  * A stream's life: open, bytes in, bytes out, close.
  *
- * The socket is watched for what its state needs and nothing else (stream_watch). Writes only
- * queue; the hub flushes them at the end of the turn, so that many small ones are one record and
+ * Writes only queue; the hub flushes them at the end of the turn, so that many small ones are one record and
  * one system call. The queue is freed when it is empty: ten thousand streams are mostly silent.
+ *
+ * A socket that became readable is served where that is told, which saves a turn for each heartbeat, but only
+ * while nobody waits and the share of this turn lasts. Else it queues, and its socket is not watched
+ * meanwhile.
  *
  * TLS and libuv disagree on what "readable" means: OpenSSL may hold bytes of which the socket knows
  * nothing any more. `more` remembers that until a read has come back empty.
@@ -17,9 +20,7 @@
 #include "link/stream_internal.h"
 
 #include "base/loop.h"
-#include "link/login.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <linux/sockios.h>
@@ -31,6 +32,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utlist.h>
 
 enum {
     READS_PER_TURN = 4,    /* reads of 16 KiB each; then other streams have their turn */
@@ -104,30 +106,6 @@ static void on_late(uv_timer_t *timer)
         stream_die(s, (err_set(&e, -ETIMEDOUT, "no connection within %d s",
                                (int)(stream_handshake_limit.ns / 1000000000)),
                        &e));
-}
-
-/* The events of the socket that this state waits for. */
-static int stream_wanted(const struct stream *s)
-{
-    switch (s->state) {
-    case STREAM_CONNECTING: return UV_WRITABLE;
-    case STREAM_WAITING: return UV_READABLE;
-    case STREAM_SHAKING: return s->work ? 0 : s->blocked ? UV_WRITABLE : UV_READABLE;
-    case STREAM_OPEN: {
-        bool waits = s->work && s->more; /* it waits for its turn: the socket need not report bytes */
-        int events = s->paused || s->unread.len > 0 || waits ? 0 : UV_READABLE;
-        if (s->read_wants_write || s->blocked)
-            events |= UV_WRITABLE;
-        /* One event must always be watched, otherwise nothing reports that the peer is gone. */
-        return events ? events : UV_PRIORITIZED;
-    }
-    case STREAM_CLOSING: return s->blocked ? UV_WRITABLE : 0;
-    case STREAM_LINGERING: return UV_READABLE;
-    case STREAM_LOOKING_UP:
-    case STREAM_READY:
-    case STREAM_DEAD: break;
-    }
-    return 0;
 }
 
 static void stream_end(struct stream *s)
@@ -219,7 +197,21 @@ static void deliver_unread(struct stream *s)
     s->events->on_bytes(s, s->arg, again.s, again.len);
 }
 
-void stream_step(struct stream *s)
+static void stream_opened(struct stream *s)
+{
+    s->state = STREAM_OPEN;
+    s->more = true; /* TLS reads ahead: bytes may have come with the handshake */
+    s->blocked = false;
+    uv_timer_stop(&s->timer);
+    dial_destroy(s);
+    s->events->on_open(s, s->arg);
+    if (s->state == STREAM_OPEN)
+        hub_queue(&s->hub->ready, s);
+    stream_watch(s);
+}
+
+/* Does the work for which it is in the queue `ready`. */
+static void stream_step(struct stream *s)
 {
     LOOP_DOES("connections");
     if (s->state == STREAM_READY)
@@ -264,6 +256,17 @@ static void socket_failed(struct stream *s)
     stream_die(s, &e);
 }
 
+/* Now, or in its turn. */
+static void stream_serve(struct stream *s)
+{
+    if (s->work || s->hub->ready.head || !hub_has_time(s->hub)) {
+        hub_queue(&s->hub->ready, s);
+        stream_watch(s);
+    } else {
+        stream_step(s);
+    }
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     struct stream *s = poll->data;
@@ -289,75 +292,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
     case STREAM_CLOSING:
     case STREAM_DEAD: break;
     }
-    hub_serve(s);
-}
-
-void stream_watch(struct stream *s)
-{
-    int events = s->handles > 1 ? stream_wanted(s) : 0;
-    if (s->state == STREAM_DEAD || events == s->watching)
-        return;
-    s->watching = events;
-    if (events)
-        uv_poll_start(&s->poll, events, on_poll);
-    else
-        uv_poll_stop(&s->poll);
-}
-
-static bool is_loopback(struct in_addr a)
-{
-    return ntohl(a.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
-static bool is_loopback6(const struct in6_addr *a)
-{
-    struct in_addr v4;
-    memcpy(&v4, a->s6_addr + 12, sizeof v4);
-    return IN6_IS_ADDR_LOOPBACK(a) || (IN6_IS_ADDR_V4MAPPED(a) && is_loopback(v4));
-}
-
-/* A listener for both families sees IPv4 as ::ffff:192.0.2.7. These addresses are not one network. */
-static void network_format(struct stream *s, const struct in6_addr *a)
-{
-    struct in6_addr prefix = *a;
-    char host[INET6_ADDRSTRLEN] = "?";
-    if (IN6_IS_ADDR_V4MAPPED(a)) {
-        snprintf(s->network, sizeof s->network, "%s", inet_ntop(AF_INET, a->s6_addr + 12, host, sizeof host));
-        return;
-    }
-    memset(prefix.s6_addr + 8, 0, 8);
-    snprintf(s->network, sizeof s->network, "%s/64", inet_ntop(AF_INET6, &prefix, host, sizeof host));
-}
-
-static void address_format(struct stream *s)
-{
-    struct sockaddr_storage from = {0};
-    socklen_t len = sizeof from;
-    char host[INET6_ADDRSTRLEN] = "?";
-    if (getpeername(s->wire.fd, (struct sockaddr *)&from, &len) < 0)
-        from.ss_family = AF_UNSPEC;
-    s->local = from.ss_family == AF_UNIX;
-    if (s->local)
-        s->came = login_ticks();
-    if (from.ss_family == AF_INET6) {
-        struct sockaddr_in6 v6;
-        memcpy(&v6, &from, sizeof v6);
-        s->port = ntohs(v6.sin6_port);
-        s->loopback = is_loopback6(&v6.sin6_addr);
-        snprintf(s->address, sizeof s->address, "[%s]:%u",
-                 inet_ntop(AF_INET6, &v6.sin6_addr, host, sizeof host), s->port);
-        network_format(s, &v6.sin6_addr);
-    } else if (from.ss_family == AF_INET) {
-        struct sockaddr_in v4;
-        memcpy(&v4, &from, sizeof v4);
-        s->port = ntohs(v4.sin_port);
-        s->loopback = is_loopback(v4.sin_addr);
-        snprintf(s->network, sizeof s->network, "%s", inet_ntop(AF_INET, &v4.sin_addr, host, sizeof host));
-        snprintf(s->address, sizeof s->address, "%s:%u", host, s->port);
-    } else {
-        snprintf(s->address, sizeof s->address, "%s", s->local ? "local" : "gone");
-        memcpy(s->network, s->address, sizeof s->network);
-    }
+    stream_serve(s);
 }
 
 static void tcp_tune(int fd)
@@ -376,21 +311,62 @@ static void tcp_tune(int fd)
         setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof options[i].value);
 }
 
-int stream_poll_init(struct stream *s)
+/* The socket is connected; TLS, if any, comes next. */
+static void stream_connected(struct stream *s)
 {
-    int r = uv_poll_init(s->hub->loop, &s->poll, s->wire.fd);
-    if (r < 0)
-        return r;
-    s->poll.data = s;
-    s->handles++;
-    return 0;
+    stream_peer_look(s);
+    if (!s->local)
+        tcp_tune(s->wire.fd);
+    if (s->wire.ctx && s->wire.client) {
+        handshake_queue(s);
+        return;
+    }
+    s->state = s->wire.ctx ? STREAM_WAITING : STREAM_READY;
+    if (s->state == STREAM_READY)
+        hub_queue(&s->hub->ready, s);
+    stream_watch(s);
 }
+
+static void stream_refused(struct stream *s, const struct err *why)
+{
+    if (s->wire.client) {
+        stream_die(s, why);
+        return;
+    }
+    /* The alert has the reason; it must arrive before a reset. */
+    s->why = mem_alloc(sizeof *s->why);
+    *s->why = *why;
+    uv_timer_start(&s->timer, on_late, CLOSE_MS, 0);
+    stream_end(s);
+}
+
+static void on_dialled(struct stream *s, const struct err *why)
+{
+    if (why)
+        stream_die(s, why);
+    else
+        stream_connected(s);
+}
+
+static void on_shaken(struct stream *s, const struct err *why)
+{
+    if (why)
+        stream_refused(s, why);
+    else
+        stream_opened(s);
+}
+
+static const struct stream_steps steps = {.on_turn = stream_step,
+                                          .on_handshakes = handshake_run,
+                                          .on_poll = on_poll,
+                                          .on_dialled = on_dialled,
+                                          .on_shaken = on_shaken};
 
 static struct stream *stream_create(uv_loop_t *loop, int fd, struct tls_context *tls, bool client,
                                     size_t out_bytes_max, const struct stream_events *events, void *arg)
 {
     struct stream *s = mem_alloc(sizeof *s);
-    s->hub = hub_get(loop);
+    s->hub = hub_get(loop, &steps);
     s->events = events;
     s->arg = arg;
     s->out_bytes_max = out_bytes_max;
@@ -406,21 +382,6 @@ static struct stream *stream_create(uv_loop_t *loop, int fd, struct tls_context 
 static void limit_start(struct stream *s)
 {
     uv_timer_start(&s->timer, on_late, (uint64_t)span_to_ms(stream_handshake_limit), 0);
-}
-
-void stream_connected(struct stream *s)
-{
-    address_format(s);
-    if (!s->local)
-        tcp_tune(s->wire.fd);
-    if (s->wire.ctx && s->wire.client) {
-        handshake_queue(s);
-        return;
-    }
-    s->state = s->wire.ctx ? STREAM_WAITING : STREAM_READY;
-    if (s->state == STREAM_READY)
-        hub_queue(&s->hub->ready, s);
-    stream_watch(s);
 }
 
 struct stream *stream_accept(uv_loop_t *loop, int fd, struct tls_context *tls, size_t queue_bytes_max,
@@ -448,32 +409,6 @@ struct stream *stream_dial(uv_loop_t *loop, const char *host, uint16_t port, str
     limit_start(s);
     dial_start(s, host, port, expect);
     return s;
-}
-
-void stream_opened(struct stream *s)
-{
-    s->state = STREAM_OPEN;
-    s->more = true; /* TLS reads ahead: bytes may have come with the handshake */
-    s->blocked = false;
-    uv_timer_stop(&s->timer);
-    dial_destroy(s);
-    s->events->on_open(s, s->arg);
-    if (s->state == STREAM_OPEN)
-        hub_queue(&s->hub->ready, s);
-    stream_watch(s);
-}
-
-void stream_refused(struct stream *s, const struct err *why)
-{
-    if (s->wire.client) {
-        stream_die(s, why);
-        return;
-    }
-    /* The alert has the reason; it must arrive before a reset. */
-    s->why = mem_alloc(sizeof *s->why);
-    *s->why = *why;
-    uv_timer_start(&s->timer, on_late, CLOSE_MS, 0);
-    stream_end(s);
 }
 
 int stream_write(struct stream *s, const void *bytes, size_t n)
@@ -525,57 +460,25 @@ void stream_close(struct stream *s)
     stream_watch(s);
 }
 
-const struct identity *stream_peer(const struct stream *s)
+void stream_abort_all(uv_loop_t *loop)
 {
-    return &s->peer;
+    struct hub *h = hub_find(loop);
+    struct stream *s;
+    if (h)
+        DL_FOREACH2(h->all, s, all_next) stream_abort(s, NULL);
 }
 
-bool stream_peer_user(const struct stream *s, uid_t *uid, pid_t *pid)
+void stream_recheck(uv_loop_t *loop, enum identity_kind kind, const char *name)
 {
-    struct ucred who;
-    socklen_t len = sizeof who;
-    if (!s->local || getsockopt(s->wire.fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
-        return false;
-    *uid = who.uid;
-    *pid = who.pid;
-    return true;
-}
-
-uid_t stream_peer_login(const struct stream *s)
-{
-    uid_t uid;
-    pid_t pid;
-    return stream_peer_user(s, &uid, &pid) ? login_of_peer(s->wire.fd, pid, s->came) : STREAM_NO_LOGIN;
-}
-
-size_t stream_peer_groups(const struct stream *s, gid_t *groups, size_t max)
-{
-    struct ucred who;
-    socklen_t len = sizeof who, room = (socklen_t)((max - 1) * sizeof *groups);
-    if (!s->local || getsockopt(s->wire.fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
-        return 0;
-    groups[0] = who.gid; /* it need not be among the others */
-    if (getsockopt(s->wire.fd, SOL_SOCKET, SO_PEERGROUPS, groups + 1, &room) < 0)
-        return 1;
-    return 1 + room / sizeof *groups;
-}
-
-const char *stream_peer_address(const struct stream *s)
-{
-    return s->address;
-}
-
-uint16_t stream_peer_port(const struct stream *s)
-{
-    return s->port;
-}
-
-bool stream_peer_loopback(const struct stream *s)
-{
-    return s->loopback;
-}
-
-const char *stream_peer_network(const struct stream *s)
-{
-    return s->network;
+    struct hub *h = hub_find(loop);
+    struct stream *s;
+    if (!h)
+        return;
+    DL_FOREACH2(h->all, s, all_next)
+    {
+        struct err why = {0};
+        if (s->state == STREAM_OPEN && s->peer.kind == kind && strcmp(s->peer.name, name) == 0 &&
+            wire_judge(&s->wire, &s->peer, &why) < 0)
+            stream_abort(s, &why);
+    }
 }

@@ -9,7 +9,9 @@
 #include <stdint.h>
 
 /*
- * Shared by the files behind stream.h, and visible to their tests.
+ * Shared by the files behind stream.h, and visible to their tests. On their floors, from below: hub.c and
+ * stream_watch.c; dial.c, handshake.c and stream_peer.c; stream.c. A lower file calls a higher one by
+ * stream_steps alone.
  */
 
 enum stream_state {
@@ -30,9 +32,21 @@ struct work {
     size_t n;
 };
 
+struct hub;
+
+/* What follows, as stream.c has it. */
+struct stream_steps {
+    void (*on_turn)(struct stream *s); /* its turn in the queue `ready` */
+    void (*on_handshakes)(struct hub *h, struct mono until);
+    uv_poll_cb on_poll;
+    void (*on_dialled)(struct stream *s, const struct err *why); /* NULL: the socket is connected */
+    void (*on_shaken)(struct stream *s, const struct err *why);  /* NULL: the handshake is done */
+};
+
 /* One for each loop that has streams. */
 struct hub {
     uv_loop_t *loop;
+    const struct stream_steps *steps;
     struct hub *next;
     uv_idle_t turn; /* active while a queue holds something */
     uv_prepare_t waits;
@@ -90,14 +104,20 @@ struct stream {
 extern struct span stream_handshake_limit;
 
 /* hub.c */
-struct hub *hub_get(uv_loop_t *loop); /* creates it when there is none */
+struct hub *hub_find(uv_loop_t *loop);                                  /* NULL: the loop has no streams */
+struct hub *hub_get(uv_loop_t *loop, const struct stream_steps *steps); /* creates it when there is none */
 void hub_add(struct hub *h, struct stream *s);
 void hub_remove(struct hub *h, struct stream *s); /* the last stream removes the hub too */
 void hub_queue(struct work *w, struct stream *s); /* no-op when it is in a queue already */
 void hub_unqueue(struct stream *s);
-void hub_serve(struct stream *s); /* steps it now, or in its turn */
+/* Whether the streams' share of this turn of the loop still lasts. */
+bool hub_has_time(struct hub *h);
 /* Calls step for each stream that is in the queue now, until the queue's share of the turn is used up. */
 void hub_run(struct work *w, struct mono until, void (*step)(struct stream *s));
+
+/* stream_watch.c */
+int stream_poll_init(struct stream *s);
+void stream_watch(struct stream *s); /* for the events that its state waits for */
 
 /* handshake.c */
 void handshake_queue(struct stream *s);
@@ -109,13 +129,10 @@ void dial_on_writable(struct stream *s);
 const char *dial_expect(const struct stream *s); /* NULL when any server will do */
 void dial_destroy(struct stream *s);
 
+/* stream_peer.c */
+void stream_peer_look(struct stream *s); /* notes the peer's address, when the socket is connected */
+
 /* stream.c */
-void stream_step(struct stream *s); /* does the work for which it is in the ready queue */
-void stream_watch(struct stream *s);
-int stream_poll_init(struct stream *s);
-void stream_connected(struct stream *s); /* the socket is connected; TLS, if any, comes next */
-void stream_opened(struct stream *s);
-void stream_refused(struct stream *s, const struct err *why); /* the handshake failed */
 /* Gives bytes of the present on_bytes back. They come again, first, in the next turn in which the stream is
  * not paused. */
 void stream_unread(struct stream *s, const char *bytes, size_t n);

@@ -66,7 +66,7 @@ static void an_ipv4_peer_is_known_by_its_address_to_a_listener_of_both_families(
     assert_string_equal(stream_peer_network(client->s), "127.0.0.1");
 }
 
-static void what_is_written_before_the_open_is_sent(void **state)
+static void bytes_written_before_the_open_are_sent(void **state)
 {
     server_start(NULL);
     client = end_dial(NULL, NULL);
@@ -489,7 +489,7 @@ int main(void)
         TEST(bytes_go_both_ways),
         TEST(addresses_are_told),
         TEST(an_ipv4_peer_is_known_by_its_address_to_a_listener_of_both_families),
-        TEST(what_is_written_before_the_open_is_sent),
+        TEST(bytes_written_before_the_open_are_sent),
         TEST(close_is_clean_on_both_sides),
         TEST(close_and_abort_end_a_stream_once),
         TEST(close_sends_what_is_queued),

@@ -165,7 +165,7 @@ static void test_cert_left_tells_the_time(void **state)
     authority_close(a);
 }
 
-static void test_contexts_refuse_what_does_not_fit(void **state)
+static void test_contexts_refuse_keys_that_do_not_fit(void **state)
 {
     struct authority *a = authority_new();
     char *key, *csr, *pem, *other_key, *other_csr;
@@ -201,7 +201,7 @@ int main(void)
         cmocka_unit_test(test_a_fingerprint_has_64_digits),
         cmocka_unit_test(test_a_chain_is_taken_with_its_certificate),
         cmocka_unit_test(test_cert_left_tells_the_time),
-        cmocka_unit_test(test_contexts_refuse_what_does_not_fit),
+        cmocka_unit_test(test_contexts_refuse_keys_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

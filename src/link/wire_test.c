@@ -170,7 +170,7 @@ static void test_a_full_socket_wants_to_write_later(void **state)
 }
 
 /* A record that was read from the socket, and of which the caller took a part only. */
-static void test_what_tls_has_read_ahead_is_pending(void **state)
+static void test_bytes_that_tls_read_ahead_are_pending(void **state)
 {
     char byte;
     size_t n;
@@ -264,7 +264,7 @@ int main(void)
         TEST(test_bytes_in_tls_go_both_ways_to_the_goodbye),
         TEST(test_a_server_of_another_identity_is_refused),
         TEST(test_a_full_socket_wants_to_write_later),
-        TEST(test_what_tls_has_read_ahead_is_pending),
+        TEST(test_bytes_that_tls_read_ahead_are_pending),
         TEST(test_an_end_without_a_goodbye_is_a_failure),
         TEST(test_a_peer_that_is_gone_fails_the_write),
         TEST(test_an_end_during_the_handshake_is_a_failure),

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void words_are_read_with_what_follows_them(void **state)
+static void words_are_read_with_their_arguments(void **state)
 {
     static const struct {
         const char *text;
@@ -74,7 +74,7 @@ static void boots_are_told_from_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_read_with_what_follows_them),
+        cmocka_unit_test(words_are_read_with_their_arguments),
         cmocka_unit_test(other_words_are_of_no_kind),
         cmocka_unit_test(boots_are_told_from_the_rest),
     };

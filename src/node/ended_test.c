@@ -27,7 +27,7 @@ static void test_an_inventory_says_how_it_ended(void **state)
     assert_string_equal(b.text, "Kernel panic not syncing");
 }
 
-static void test_what_is_not_said_is_not_known(void **state)
+static void test_an_end_that_is_not_said_is_unknown(void **state)
 {
     static const char *const silent[] = {"{}",
                                          "{\"LastBoot\":null}",
@@ -60,7 +60,7 @@ static void test_a_long_text_is_cut(void **state)
     assert_int_equal(strlen(b.text), ENDED_TEXT_BYTES_MAX);
 }
 
-static void test_what_is_written_is_read(void **state)
+static void test_a_written_end_is_read(void **state)
 {
     for (int d = 0; d < ENDEDS; d++) {
         struct last_boot b = {.known = true, .ended = (enum ended)d, .text = "why"}, back;
@@ -100,10 +100,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_inventory_says_how_it_ended),
-        cmocka_unit_test(test_what_is_not_said_is_not_known),
+        cmocka_unit_test(test_an_end_that_is_not_said_is_unknown),
         cmocka_unit_test(test_a_name_of_a_newer_version),
         cmocka_unit_test(test_a_long_text_is_cut),
-        cmocka_unit_test(test_what_is_written_is_read),
+        cmocka_unit_test(test_a_written_end_is_read),
         cmocka_unit_test(test_each_code_leads_to_its_row),
         cmocka_unit_test(test_its_own_ends_stand_longer),
     };

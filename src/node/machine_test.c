@@ -46,7 +46,7 @@ static void test_the_surest_name_is_told(void **state)
     assert_null(machine_surest(&none));
 }
 
-static void test_what_vendors_leave_is_unknown(void **state)
+static void test_placeholders_of_vendors_are_unknown(void **state)
 {
     static const char *const serials[] = {"To Be Filled By O.E.M.",
                                           "TO BE FILLED BY O.E.M.",
@@ -107,7 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_surest_name_is_told),
-        cmocka_unit_test(test_what_vendors_leave_is_unknown),
+        cmocka_unit_test(test_placeholders_of_vendors_are_unknown),
         cmocka_unit_test(test_whether_it_is_the_same),
         cmocka_unit_test(test_names),
     };

@@ -69,7 +69,7 @@ static void no_record_is_no_operation(void **state)
     }
 }
 
-static void what_is_written_is_read(void **state)
+static void a_written_operation_is_read(void **state)
 {
     static const struct {
         struct operation_said said;
@@ -161,7 +161,7 @@ int main(void)
         cmocka_unit_test(a_record_says_how_far_its_operation_is),
         cmocka_unit_test(a_power_command_has_no_remedy_and_may_have_force),
         cmocka_unit_test(no_record_is_no_operation),
-        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_written_operation_is_read),
         cmocka_unit_test(a_state_follows_only_where_it_can),
         cmocka_unit_test(states_are_open_or_have_ended),
         cmocka_unit_test(a_key_names_its_node),

@@ -25,7 +25,7 @@ static void test_no_refusal(void **state)
 }
 
 /* What is wrong with the node or its BMC refuses again; what passes by itself does not. */
-static void test_which_refuse_again(void **state)
+static void test_lasting_causes_refuse_again(void **state)
 {
     static const enum refusal pass[] = {REFUSAL_BUSY, REFUSAL_BOOT, REFUSAL_TERM},
                               bar[] = {REFUSAL_STORAGE, REFUSAL_DISK, REFUSAL_UNKNOWN, REFUSAL_UNREACHABLE};
@@ -40,7 +40,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_name_leads_to_its_row),
         cmocka_unit_test(test_no_refusal),
-        cmocka_unit_test(test_which_refuse_again),
+        cmocka_unit_test(test_lasting_causes_refuse_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,7 +211,7 @@ static void test_a_shortfall_is_said_in_words(void **state)
     assert_string_equal(shortfall("Partition=1 Sensitive=yes", &r), "none");
 }
 
-static void test_what_could_not_be_read_does_not_suffice(void **state)
+static void test_an_unread_field_does_not_suffice(void **state)
 {
     const struct report r = {.cpus = {true, 2}};
     assert_string_equal(shortfall("TmpDisk=1 OS=Linux.2", &r),
@@ -229,7 +229,7 @@ int main(void)
         cmocka_unit_test(test_partition_zero_unless_given),
         cmocka_unit_test(test_releases_compare_by_value),
         cmocka_unit_test(test_a_shortfall_is_said_in_words),
-        cmocka_unit_test(test_what_could_not_be_read_does_not_suffice),
+        cmocka_unit_test(test_an_unread_field_does_not_suffice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

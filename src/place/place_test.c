@@ -236,7 +236,7 @@ static void test_nodes_that_were_repaired_lately_come_last_in_their_group(void *
     plans("A0r B0 A0r C0", "service 2", "1,3 f9=1000 A2 in 0"); /* and so does the cohort */
 }
 
-static void test_of_a_group_what_has_room_comes_first(void **state)
+static void test_nodes_with_room_come_first_in_a_group(void **state)
 {
     plans("A1c*2 A1*2", "hpc 2", "3-4 f9=1000 A2 in 1");
     plans("A1rc A1r A1c A1", "hpc 3", "2-4 f9=1000 A3 in 1"); /* what was repaired comes after it */
@@ -295,7 +295,7 @@ static void test_one_cohort_may_have_drifted_when_no_other_fits(void **state)
 }
 
 /* The one with more drifted nodes leaves more to choose from; else the first. */
-static void test_of_two_cohorts_that_fit_alike(void **state)
+static void test_two_cohorts_that_fit_alike(void **state)
 {
     plans("A0*3 A0d*2 B0*3 B0d*3", "hpc 5 one", "6-10 f9=1000 B5 in 0");
     plans("B0*3 B0d*3 A0*3 A0d*2", "hpc 5 one", "1-5 f9=1000 B5 in 0");
@@ -669,13 +669,13 @@ int main(void)
         cmocka_unit_test(test_merged_cohorts_stay_in_groups_that_are_in_use),
         cmocka_unit_test(test_the_weights_decide_between_sameness_and_topology),
         cmocka_unit_test(test_nodes_that_were_repaired_lately_come_last_in_their_group),
-        cmocka_unit_test(test_of_a_group_what_has_room_comes_first),
+        cmocka_unit_test(test_nodes_with_room_come_first_in_a_group),
         cmocka_unit_test(test_the_score_is_the_sum_of_its_terms),
         cmocka_unit_test(test_without_weight_only_the_topology_counts),
         cmocka_unit_test(test_one_node_is_always_the_same_as_itself),
         cmocka_unit_test(test_one_cohort_or_nothing),
         cmocka_unit_test(test_one_cohort_may_have_drifted_when_no_other_fits),
-        cmocka_unit_test(test_of_two_cohorts_that_fit_alike),
+        cmocka_unit_test(test_two_cohorts_that_fit_alike),
         cmocka_unit_test(test_the_sentence_of_a_mismatch_has_the_numbers),
         cmocka_unit_test(test_sensitive_work_takes_conformant_nodes_alone),
         cmocka_unit_test(test_unproven_nodes_are_like_others_elsewhere),

@@ -421,7 +421,7 @@ static void join(bool with_group)
     family_end(&f);
 }
 
-static void who_joins_is_in_the_group(void **state)
+static void a_process_that_joins_is_in_the_group(void **state)
 {
     if (!is_there_a_group())
         skip();
@@ -437,7 +437,7 @@ int main(void)
         cmocka_unit_test(the_next_one_ends_the_group_of_the_dead),
         cmocka_unit_test(it_is_measured),
         cmocka_unit_test(the_kernel_keeps_the_bounds),
-        cmocka_unit_test(who_joins_is_in_the_group),
+        cmocka_unit_test(a_process_that_joins_is_in_the_group),
         cmocka_unit_test(it_settles_where_families_can_be_bounded),
     };
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -46,7 +46,7 @@ static void test_h100_node(void **state)
 #undef H100
 }
 
-static void test_what_is_a_gpu(void **state)
+static void test_class_and_vendor_make_a_gpu(void **state)
 {
     static const struct {
         const char *class, *vendor;
@@ -87,7 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TREE(test_h100_node),
-        IN_TREE(test_what_is_a_gpu),
+        IN_TREE(test_class_and_vendor_make_a_gpu),
         IN_TREE(test_at_most_256_of_a_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

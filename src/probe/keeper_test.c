@@ -44,7 +44,7 @@ static void expect(const struct keeper_job *job, int r, const char *said, const 
     assert_string_equal(e.msg, why);
 }
 
-static void it_says_what_the_program_said(void **state)
+static void the_output_of_a_program_is_told(void **state)
 {
     struct keeper_job job = job_of(shell, "echo well; echo bad >&2; exit 3");
     CLEANUP_TEXT struct text out = {0};
@@ -54,7 +54,7 @@ static void it_says_what_the_program_said(void **state)
     assert_int_equal(WEXITSTATUS(status), 3);
 }
 
-static void who_says_too_much_is_killed_or_cut(void **state)
+static void a_program_that_says_too_much_is_killed_or_cut(void **state)
 {
     struct keeper_job job = job_of(shell, "echo 0123456789abcdefghij; exec sleep 1000");
     expect(&job, -E2BIG, "0123456789abcdef", "more than 16 bytes");
@@ -100,7 +100,7 @@ static bool is_gone(void)
     return gone;
 }
 
-static void what_it_leaves_behind_is_killed(void **state)
+static void processes_left_behind_are_killed(void **state)
 {
     bool stays = false;
     struct keeper_job job = job_of(lose_one, &stays);
@@ -110,7 +110,7 @@ static void what_it_leaves_behind_is_killed(void **state)
 }
 
 /* Somebody between keeps it, and is killed or told to end. */
-static void whoever_keeps_it_ends(void **state)
+static void a_program_dies_with_its_keeper(void **state)
 {
     for (int kill_the_parent = 0; kill_the_parent < 2; kill_the_parent++) {
         bool stays = true;
@@ -161,7 +161,7 @@ static void say_whether_open(void *fd)
     fflush(stdout);
 }
 
-static void of_our_descriptors_it_has_one(void **state)
+static void a_program_gets_one_of_our_descriptors(void **state)
 {
     int kept = dup2(STDERR_FILENO, 20);
     assert_int_equal(dup2(STDERR_FILENO, 21), 21);
@@ -177,13 +177,13 @@ static void of_our_descriptors_it_has_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_says_what_the_program_said),
-        cmocka_unit_test(who_says_too_much_is_killed_or_cut),
+        cmocka_unit_test(the_output_of_a_program_is_told),
+        cmocka_unit_test(a_program_that_says_too_much_is_killed_or_cut),
         cmocka_unit_test(its_time_is_over),
-        cmocka_unit_test(what_it_leaves_behind_is_killed),
-        cmocka_unit_test(whoever_keeps_it_ends),
+        cmocka_unit_test(processes_left_behind_are_killed),
+        cmocka_unit_test(a_program_dies_with_its_keeper),
         cmocka_unit_test(one_that_passes_a_bound_is_killed),
-        cmocka_unit_test(of_our_descriptors_it_has_one),
+        cmocka_unit_test(a_program_gets_one_of_our_descriptors),
     };
     lost = mmap(NULL, sizeof *lost, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return lost == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);

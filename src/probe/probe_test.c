@@ -53,7 +53,7 @@ static void test_a_vm_with_nothing_has_empty_lists(void **state)
 }
 
 /* Links that lead round in a circle cannot be opened by anybody, root included. */
-static void test_what_cannot_be_read_is_absent(void **state)
+static void test_unreadable_parts_are_absent(void **state)
 {
     static const struct leaf loops[] = {
         {"proc/cpuinfo@", "cpuinfo"},
@@ -202,7 +202,7 @@ int main(void)
         cmocka_unit_test(test_no_root_is_an_error),
         IN_TREE(test_an_empty_root_has_no_members),
         IN_TREE(test_a_vm_with_nothing_has_empty_lists),
-        IN_TREE(test_what_cannot_be_read_is_absent),
+        IN_TREE(test_unreadable_parts_are_absent),
         IN_TREE(test_garbage_gives_no_numbers),
         IN_TREE(test_huge_files),
         cmocka_unit_test(test_hash_is_fnv_1a_of_the_sorted_text),

@@ -88,7 +88,7 @@ static void test_records_of_a_drift(void **state)
         strstr(record_refuses(PRODUCT_DRIFT, DRIFT_RECORD(MARKS(",\"pending\":true"), "null")), "pending"));
 }
 
-static void test_what_became_of_a_drift(void **state)
+static void test_sentences_about_the_marks_of_a_drift(void **state)
 {
     record_says(PRODUCT_DRIFT, NULL, DRIFT_RECORD("null", MARKS("")), "OpenCHAMI was told: s");
     record_says(PRODUCT_DRIFT, NULL, DRIFT_RECORD("null", "null"), "OpenCHAMI: taken back");
@@ -178,7 +178,7 @@ int main(void)
         cmocka_unit_test(test_a_drift_is_told),
         cmocka_unit_test(test_a_result_keeps_its_name),
         cmocka_unit_test(test_records_of_a_drift),
-        cmocka_unit_test(test_what_became_of_a_drift),
+        cmocka_unit_test(test_sentences_about_the_marks_of_a_drift),
         cmocka_unit_test(test_marks_are_written_as_they_were_read),
         cmocka_unit_test(test_a_reboot_is_asked_for),
         cmocka_unit_test(test_steps_of_a_reboot),

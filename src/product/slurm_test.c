@@ -38,7 +38,7 @@ static void test_notes_about_a_hold(void **state)
         assert_string_equal(record_refuses(PRODUCT_HOLD, rows[i].note), rows[i].sentence);
 }
 
-static void test_what_a_note_says(void **state)
+static void test_sentences_about_notes(void **state)
 {
 #define LOST ",\"lost\":{\"reason\":\"disk\",\"how\":\"drain\"}"
     static const struct {
@@ -91,7 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_notes_about_a_hold),
-        cmocka_unit_test(test_what_a_note_says),
+        cmocka_unit_test(test_sentences_about_notes),
         cmocka_unit_test(test_a_hold_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -233,7 +233,7 @@ static void check_choice(const struct world *w, const struct choice *c)
     assert_true(c->why[0] != '\0');
 }
 
-static void test_what_is_chosen_is_possible_and_cheapest(void **state)
+static void test_the_chosen_remedy_is_possible_and_cheapest(void **state)
 {
     static struct choice c;
     static struct world w;
@@ -347,7 +347,7 @@ int main(void)
         cmocka_unit_test(test_the_order_of_the_file_decides_ties_alone),
         cmocka_unit_test(test_a_better_record_costs_no_more),
         cmocka_unit_test(test_a_better_record_never_ranks_lower),
-        cmocka_unit_test(test_what_is_chosen_is_possible_and_cheapest),
+        cmocka_unit_test(test_the_chosen_remedy_is_possible_and_cheapest),
         cmocka_unit_test(test_costs_are_cut_and_not_wrapped),
         cmocka_unit_test(test_a_product_that_would_wrap_is_cut),
         cmocka_unit_test(test_more_faults_than_are_looked_at_are_a_persons),

@@ -63,7 +63,7 @@ static void test_a_record_says_everything(void **state)
     remedies_fini(&all);
 }
 
-static void test_what_is_not_said_has_a_default(void **state)
+static void test_absent_keys_have_defaults(void **state)
 {
     struct remedies all;
     good(&all, "Remedy=r Run=node:x Helps=x Confidence=50 Because=x Takes=10s");
@@ -94,7 +94,7 @@ static void disturbs(const char *run, const char *more, unsigned points, enum re
     remedies_fini(&all);
 }
 
-static void test_what_takes_a_node_away_needs_it_idle(void **state)
+static void test_a_remedy_that_takes_a_node_away_needs_it_idle(void **state)
 {
     disturbs("node:x", "", 0, NEEDS_NOTHING);
     disturbs("node:x", "Disturbs=1", 1, NEEDS_IDLE);
@@ -121,7 +121,7 @@ static void test_every_way_to_run_is_known(void **state)
     }
 }
 
-static void test_what_is_wrong_is_refused_with_file_line_and_key(void **state)
+static void test_mistakes_are_refused_with_file_line_and_key(void **state)
 {
     refused("\nRun=reboot Remedy=r", "remedies.conf:2: the record of a remedy begins with Remedy=NAME");
     refused("Remedy=r Run=reboot Helps=x" REST "Disturb=3",
@@ -215,7 +215,7 @@ static void test_a_name_stands_once_and_there_is_a_limit(void **state)
     refused(conf.s, "remedies.conf:129: remedy \"more\" is one too many; there are 128 at most");
 }
 
-static void test_what_follows_is_a_remedy_and_ends(void **state)
+static void test_a_chain_of_remedies_ends(void **state)
 {
     struct remedies all;
     refused("Remedy=a Run=reboot Helps=x" REST "After=b",
@@ -298,15 +298,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_record_says_everything),
-        cmocka_unit_test(test_what_is_not_said_has_a_default),
-        cmocka_unit_test(test_what_takes_a_node_away_needs_it_idle),
+        cmocka_unit_test(test_absent_keys_have_defaults),
+        cmocka_unit_test(test_a_remedy_that_takes_a_node_away_needs_it_idle),
         cmocka_unit_test(test_every_way_to_run_is_known),
-        cmocka_unit_test(test_what_is_wrong_is_refused_with_file_line_and_key),
+        cmocka_unit_test(test_mistakes_are_refused_with_file_line_and_key),
         cmocka_unit_test(test_numbers_have_bounds),
         cmocka_unit_test(test_times_have_bounds),
         cmocka_unit_test(test_a_pattern_has_the_characters_of_a_fault),
         cmocka_unit_test(test_a_name_stands_once_and_there_is_a_limit),
-        cmocka_unit_test(test_what_follows_is_a_remedy_and_ends),
+        cmocka_unit_test(test_a_chain_of_remedies_ends),
         cmocka_unit_test(test_the_last_pattern_that_matches_counts),
         cmocka_unit_test(test_a_class_that_is_not_named_is_not_helped),
         cmocka_unit_test(test_a_wipe_is_for_no_fault),

@@ -140,7 +140,7 @@ static size_t exported(const struct scene *t)
     return n;
 }
 
-static void test_what_is_old_goes_to_the_files_of_its_days(void **state)
+static void test_old_entries_go_to_the_files_of_their_days(void **state)
 {
     struct scene *t = *state;
     struct store_keep keep = {span_s(60 * HOUR_S), UINT64_MAX, t->export, 0};
@@ -176,7 +176,7 @@ static void test_nothing_goes_without_a_limit(void **state)
 }
 
 /* The size counts what journal.db has; the last two days stay, however much they are. */
-static void test_what_is_too_much_goes_but_for_the_last_days(void **state)
+static void test_excess_entries_go_but_for_the_last_days(void **state)
 {
     struct scene *t = *state;
     struct store_keep keep = {span_s(0), 4096, t->export, 0};
@@ -279,7 +279,7 @@ static void test_a_file_of_somebody_else_is_left_alone(void **state)
     assert_string_equal(file.s, "shopping list\n");
 }
 
-static void test_what_cannot_be_written_stays(void **state)
+static void test_entries_that_cannot_be_written_stay(void **state)
 {
     struct scene *t = *state;
     struct store_keep keep = keep_hour(t);
@@ -298,15 +298,15 @@ static void test_what_cannot_be_written_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_old_goes_to_the_files_of_its_days),
+        TEST(test_old_entries_go_to_the_files_of_their_days),
         cmocka_unit_test(test_a_line_is_json),
         TEST(test_nothing_goes_without_a_limit),
         TEST(test_entries_stay_from_a_revision),
-        TEST(test_what_is_too_much_goes_but_for_the_last_days),
+        TEST(test_excess_entries_go_but_for_the_last_days),
         TEST(test_a_kill_after_any_step_loses_nothing_and_tells_nothing_twice),
         TEST(test_a_line_that_was_cut_off_is_written_anew),
         TEST(test_a_file_of_somebody_else_is_left_alone),
-        TEST(test_what_cannot_be_written_stays),
+        TEST(test_entries_that_cannot_be_written_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static int64_t sql(const char *path, const char *text)
     return n;
 }
 
-static void test_older_entries_leave_what_a_start_reads(void **state)
+static void test_older_entries_leave_the_file_that_a_start_reads(void **state)
 {
     struct scene *t = *state;
     fill(t);
@@ -274,7 +274,7 @@ static void assert_refused(struct scene *t, const char *words)
         fail_msg("\"%s\" does not say \"%s\"", t->e.msg, words);
 }
 
-static void test_what_is_no_journal_is_refused(void **state)
+static void test_a_file_that_is_no_journal_is_refused(void **state)
 {
     struct scene *t = *state;
     moved(t);
@@ -399,13 +399,13 @@ static void test_a_journal_that_is_removed_is_missed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_older_entries_leave_what_a_start_reads),
+        TEST(test_older_entries_leave_the_file_that_a_start_reads),
         TEST(test_a_small_journal_stays_where_it_is),
         TEST(test_pages_cross_the_seam),
         TEST(test_the_way_back_crosses_the_seam),
         TEST(test_a_kill_between_any_two_steps_loses_nothing),
         TEST(test_damage_to_the_older_part_is_seen_when_it_is_read),
-        TEST(test_what_is_no_journal_is_refused),
+        TEST(test_a_file_that_is_no_journal_is_refused),
         TEST(test_format_1_is_taken_over),
         TEST(test_format_2_is_taken_over),
         TEST(test_a_damaged_state_of_format_1_is_not_touched),

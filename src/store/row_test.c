@@ -132,7 +132,7 @@ static void test_an_entry_comes_back(void **state)
 
 /* Journals of earlier formats have sums without these columns, and are read on. The sums are FNV-1a of 64
  * bits, calculated by another program. */
-static void test_an_entry_without_what_is_newer_has_the_sum_of_its_format(void **state)
+static void test_an_entry_without_newer_columns_has_the_sum_of_its_format(void **state)
 {
     struct entry_row older = whole, row;
     older.entry.about = NULL;
@@ -235,7 +235,7 @@ int main(void)
         TEST(test_a_term_and_revision_come_back),
         TEST(test_a_record_comes_back),
         TEST(test_an_entry_comes_back),
-        TEST(test_an_entry_without_what_is_newer_has_the_sum_of_its_format),
+        TEST(test_an_entry_without_newer_columns_has_the_sum_of_its_format),
         TEST(test_a_change_of_any_column_is_noticed),
         TEST(test_a_column_that_is_no_text_is_noticed),
         cmocka_unit_test(test_the_journals_file_has_its_table_alone),

@@ -84,7 +84,7 @@ static void test_an_unknown_commit_that_is_gone_stays_gone(void **state)
 }
 
 /* While the disk refuses, nothing is told, and reading says so; then all of it is. */
-static void test_what_cannot_be_found_out_is_asked_again(void **state)
+static void test_an_outcome_that_stays_unknown_is_asked_again(void **state)
 {
     struct scene *t = *state;
     struct text none = {0};
@@ -102,7 +102,7 @@ static void test_what_cannot_be_found_out_is_asked_again(void **state)
 }
 
 /* What is told is in the database itself: a log of which the disk has only a part would change nothing. */
-static void test_what_was_found_out_does_not_rest_on_the_log(void **state)
+static void test_a_known_outcome_does_not_rest_on_the_log(void **state)
 {
     struct scene *t = *state;
     CLEANUP_FREE char *log = fixture_path(t->dir, "state.db-wal");
@@ -163,8 +163,8 @@ int main(void)
         TEST(test_after_a_failed_sync_nothing_more_is_taken),
         TEST(test_an_unknown_commit_that_is_there_is_told),
         TEST(test_an_unknown_commit_that_is_gone_stays_gone),
-        TEST(test_what_cannot_be_found_out_is_asked_again),
-        TEST(test_what_was_found_out_does_not_rest_on_the_log),
+        TEST(test_an_outcome_that_stays_unknown_is_asked_again),
+        TEST(test_a_known_outcome_does_not_rest_on_the_log),
         TEST(test_a_start_after_a_kill_shows_an_unknown_commit),
         TEST(test_a_log_that_goes_during_a_commit_is_unknown),
     };

@@ -113,7 +113,7 @@ static uint64_t assert_whole(const char *dir)
     return revision;
 }
 
-static void test_what_was_acknowledged_survives_kill_9(void **state)
+static void test_acknowledged_commits_survive_kill_9(void **state)
 {
     char *dir = fixture_dir();
     memset(filling, '7', FILL);
@@ -132,6 +132,6 @@ static void test_what_was_acknowledged_survives_kill_9(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_was_acknowledged_survives_kill_9)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_acknowledged_commits_survive_kill_9)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static mode_t mode_of(const char *dir, const char *name)
     return st.st_mode & 07777;
 }
 
-static void test_open_makes_what_only_its_owner_reads(void **state)
+static void test_open_makes_files_that_only_their_owner_reads(void **state)
 {
     struct scene *t = *state;
     CLEANUP_FREE char *dir = fixture_path(t->dir, "made");
@@ -93,7 +93,7 @@ static void test_a_state_that_another_program_holds_is_busy(void **state)
     assert_int_equal(scene_put(t, "a", "1"), 0);
 }
 
-static void test_what_cannot_be_accessed_is_named(void **state)
+static void test_an_inaccessible_file_is_named(void **state)
 {
     struct scene *t = *state;
     struct store *s = NULL;
@@ -119,11 +119,11 @@ static void test_what_cannot_be_accessed_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_open_makes_what_only_its_owner_reads),
+        TEST(test_open_makes_files_that_only_their_owner_reads),
         TEST(test_a_second_opener_is_refused),
         TEST(test_other_programs_cannot_touch_an_open_state),
         TEST(test_a_state_that_another_program_holds_is_busy),
-        TEST(test_what_cannot_be_accessed_is_named),
+        TEST(test_an_inaccessible_file_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

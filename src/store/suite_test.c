@@ -205,7 +205,7 @@ static void test_put_replaces_and_delete_removes(void **state)
     assert_string_equal(suite_dump(t), "a = 2\nrevision 4\n");
 }
 
-static void test_deleting_what_is_not_there_is_no_error(void **state)
+static void test_deleting_an_absent_key_is_no_error(void **state)
 {
     struct suite_world *t = *state;
     assert_int_equal(suite_put(t, "nothing", NULL), 0);
@@ -399,7 +399,7 @@ static void on_change(void *arg, struct store_change *c)
     change_destroy(c);
 }
 
-static void test_nothing_is_to_be_found_out_of_what_is_known(void **state)
+static void test_a_known_outcome_leaves_nothing_to_find_out(void **state)
 {
     struct suite_world *t = *state;
     struct resolved found = {0};
@@ -426,7 +426,7 @@ int suite_run(const struct suite_engine *of)
         TEST(test_a_key_stands_once_in_a_batch),
         TEST(test_each_commit_is_one_revision),
         TEST(test_put_replaces_and_delete_removes),
-        TEST(test_deleting_what_is_not_there_is_no_error),
+        TEST(test_deleting_an_absent_key_is_no_error),
         TEST(test_each_term_is_higher_than_any_before),
         TEST(test_a_deposed_term_commits_nothing),
         TEST(test_the_journal_is_told_oldest_first),
@@ -436,7 +436,7 @@ int suite_run(const struct suite_engine *of)
         TEST(test_the_first_revision_with_entries),
         TEST(test_bytes_come_back_as_they_were),
         TEST(test_a_batch_at_all_its_limits_is_taken),
-        TEST(test_nothing_is_to_be_found_out_of_what_is_known),
+        TEST(test_a_known_outcome_leaves_nothing_to_find_out),
     };
     engine = of;
     return cmocka_run_group_tests(tests, NULL, NULL);

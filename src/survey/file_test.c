@@ -28,7 +28,7 @@ static void a_file_is_its_content_size_mode_and_owner(void **state)
     components_fini(&c);
 }
 
-static void what_is_no_file_is_unknown(void **state)
+static void a_path_that_is_no_file_is_unknown(void **state)
 {
     struct tree *t = *state;
     struct components c = {0};
@@ -71,7 +71,7 @@ static void files_that_hang_do_not_hold_up_the_reading(void **state)
     survey_conf_fini(&conf);
 }
 
-static void test_what_is_no_file_is_named(void **state)
+static void test_the_kind_of_another_file_is_named(void **state)
 {
     struct components c = {0};
     tree_add(*state, "etc/null@", "/dev/null");
@@ -86,9 +86,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TREE(a_file_is_its_content_size_mode_and_owner),
-        IN_TREE(what_is_no_file_is_unknown),
+        IN_TREE(a_path_that_is_no_file_is_unknown),
         IN_TREE(files_that_hang_do_not_hold_up_the_reading),
-        IN_TREE(test_what_is_no_file_is_named),
+        IN_TREE(test_the_kind_of_another_file_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void nvml_tells_of_each_gpu(void **state)
     components_fini(&c);
 }
 
-static void what_a_gpu_does_not_have_is_absent(void **state)
+static void features_that_a_gpu_does_not_have_are_absent(void **state)
 {
     struct components c = {0};
     survey(*state, "unsupported", 0, &c);
@@ -72,7 +72,7 @@ static void a_library_that_hangs_leaves_its_components_unknown(void **state)
     components_fini(&c);
 }
 
-static void what_was_said_before_it_hung_counts(void **state)
+static void answers_before_a_hang_count(void **state)
 {
     struct components c = {0};
     survey(*state, "hang_second", 500, &c);
@@ -210,9 +210,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TREE(nvml_tells_of_each_gpu),
-        IN_TREE(what_a_gpu_does_not_have_is_absent),
+        IN_TREE(features_that_a_gpu_does_not_have_are_absent),
         IN_TREE(a_library_that_hangs_leaves_its_components_unknown),
-        IN_TREE(what_was_said_before_it_hung_counts),
+        IN_TREE(answers_before_a_hang_count),
         IN_TREE(a_library_that_crashes_takes_nothing_else_with_it),
         IN_TREE(a_driver_of_another_version_is_named),
         IN_TREE(a_lost_gpu_is_unknown_with_the_reason),

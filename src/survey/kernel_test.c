@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static void test_what_every_kernel_has_is_never_absent(void **state)
+static void test_parts_that_every_kernel_has_are_never_absent(void **state)
 {
     static const char *const names[] = {"kernel.release", "kernel.version", "kernel.arch", "kernel.cmdline"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -40,7 +40,7 @@ static void test_the_kernel_is_its_release_and_its_parameters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TREE(test_what_every_kernel_has_is_never_absent),
+        IN_TREE(test_parts_that_every_kernel_has_are_never_absent),
         IN_TREE(test_the_kernel_is_its_release_and_its_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@
 
 static const struct survey_conf NOTHING;
 
-static void a_look_sees_what_the_kernel_shows(void **state)
+static void a_look_sees_values_of_the_kernel(void **state)
 {
     static const struct leaf changes[] = {
         {"proc/sys/kernel/random/boot_id", "another\n"},
@@ -58,7 +58,7 @@ static void a_look_sees_what_the_kernel_shows(void **state)
     survey_conf_fini(&conf);
 }
 
-static void a_look_passes_over_what_comes_and_goes(void **state)
+static void a_look_passes_over_components_that_come_and_go(void **state)
 {
     struct tree *t = *state;
     machine_add(t, "gpu.tree");
@@ -84,7 +84,7 @@ static void modules_are_looked_at_on_request(void **state)
 }
 
 /* To find that it is not there costs more than to read it. */
-static void what_was_not_there_is_looked_for_on_request(void **state)
+static void an_absent_component_is_looked_for_on_request(void **state)
 {
     struct tree *t = *state;
     struct survey_conf conf = {0};
@@ -242,7 +242,7 @@ static void mount_as_the_machine(void *arg)
     survey_look_close(look);
 }
 
-static void a_look_sees_what_is_mounted(void **state)
+static void a_look_sees_mounts(void **state)
 {
     CLEANUP_NOTES struct notes said = {0};
     struct err why = {0};
@@ -257,14 +257,14 @@ static void a_look_sees_what_is_mounted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TREE(a_look_sees_what_the_kernel_shows),
-        IN_TREE(a_look_passes_over_what_comes_and_goes),
+        IN_TREE(a_look_sees_values_of_the_kernel),
+        IN_TREE(a_look_passes_over_components_that_come_and_go),
         IN_TREE(modules_are_looked_at_on_request),
-        IN_TREE(what_was_not_there_is_looked_for_on_request),
+        IN_TREE(an_absent_component_is_looked_for_on_request),
         cmocka_unit_test(a_sysctl_that_vanishes_is_seen),
         cmocka_unit_test(a_look_sees_this_machine),
         cmocka_unit_test(the_mounts_are_the_machine_s_own),
-        cmocka_unit_test(a_look_sees_what_is_mounted),
+        cmocka_unit_test(a_look_sees_mounts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

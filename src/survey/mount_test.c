@@ -57,7 +57,7 @@ static void test_a_server_is_part_of_the_mount(void **state)
                   "/c: lustre rw rw from *@o2ib:/s\n/d: xfs rw rw\n");
 }
 
-static void test_what_an_automounter_mounts_does_not_count(void **state)
+static void test_mounts_of_an_automounter_do_not_count(void **state)
 {
     expect_mounts("1 0 0:3 / /net rw - autofs systemd-1 rw\n2 1 0:4 / /net/a rw - nfs4 srv:/a rw\n"
                   "3 1 0:5 / /net rw - nfs4 srv:/n rw\n4 0 0:6 / /network rw - xfs /dev/a rw\n",
@@ -86,7 +86,7 @@ static void test_lists_that_are_not_understood(void **state)
     assert_int_equal(mounts_parse(many.s, "n1", join_mount, &all), -E2BIG);
 }
 
-static void test_what_the_survey_says_of_lists_that_are_not_understood(void **state)
+static void test_a_list_that_is_not_understood_is_unknown(void **state)
 {
     struct tree *t = *state;
     machine_expect(t, "mount.*", "? /proc/self/mountinfo: No such file or directory");
@@ -120,10 +120,10 @@ int main(void)
         cmocka_unit_test(test_the_last_of_two_mounts_counts),
         cmocka_unit_test(test_words_of_a_line),
         cmocka_unit_test(test_a_server_is_part_of_the_mount),
-        cmocka_unit_test(test_what_an_automounter_mounts_does_not_count),
+        cmocka_unit_test(test_mounts_of_an_automounter_do_not_count),
         cmocka_unit_test(test_mounts_of_users_do_not_count),
         cmocka_unit_test(test_lists_that_are_not_understood),
-        IN_TREE(test_what_the_survey_says_of_lists_that_are_not_understood),
+        IN_TREE(test_a_list_that_is_not_understood_is_unknown),
         cmocka_unit_test(test_a_path_is_remote_where_a_server_may_block_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void expect_card(const struct tree *t, const char *version, const char *n
     components_fini(&c);
 }
 
-static void test_what_drivers_answer(void **state)
+static void test_answers_of_drivers(void **state)
 {
     struct tree *t = *state;
     static const char *const cards[] = {"a0", "b0", "c0"};
@@ -89,7 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TREE(a_card_that_hangs_leaves_its_firmware_unknown),
-        IN_TREE(test_what_drivers_answer),
+        IN_TREE(test_answers_of_drivers),
         IN_TREE(test_a_class_that_cannot_be_read_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void parameters_of_one_node_lose_their_value(void **state)
 }
 
 /* That a parameter is there at all is a difference. */
-static void what_is_taken_out_still_stands_there(void **state)
+static void parameters_stay_without_their_values(void **state)
 {
     expect("quiet", "lx07", "quiet");
     expect("ip=dhcp quiet", "lx07", "ip=* quiet");
@@ -133,7 +133,7 @@ static void the_last_mount_at_a_place_counts(void **state)
     mounts("1 0 0:1 / /mnt rw - ext4 a rw\n2 1 0:2 / /mnt ro - tmpfs b rw\n", "/mnt: tmpfs ro rw\n");
 }
 
-static void what_comes_and_goes_is_left_out(void **state)
+static void mounts_that_come_and_go_are_left_out(void **state)
 {
     mounts("1 0 0:1 / /run/user/1000 rw - tmpfs a rw\n"
            "2 0 0:1 / /var/lib/docker/overlay2/x/merged rw - overlay a rw\n"
@@ -145,7 +145,7 @@ static void what_comes_and_goes_is_left_out(void **state)
            "/run/users: tmpfs rw rw\n/s: fuse.s3fs rw rw,user_id=0,group_id=0\n");
 }
 
-static void what_an_automounter_mounts_is_left_out(void **state)
+static void mounts_of_an_automounter_are_left_out(void **state)
 {
     mounts("1 0 0:1 / /net rw - autofs systemd-1 rw,fd=5,pgrp=1\n"
            "2 1 0:2 / /net/tools rw - nfs4 tools:/tools rw\n"
@@ -182,7 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_of_one_node_lose_their_value),
-        cmocka_unit_test(what_is_taken_out_still_stands_there),
+        cmocka_unit_test(parameters_stay_without_their_values),
         cmocka_unit_test(identifiers_go_wherever_they_stand),
         cmocka_unit_test(addresses_go),
         cmocka_unit_test(versions_are_no_addresses),
@@ -193,8 +193,8 @@ int main(void)
         cmocka_unit_test(options_of_mounts_lose_addresses),
         cmocka_unit_test(a_mount_says_type_options_and_server),
         cmocka_unit_test(the_last_mount_at_a_place_counts),
-        cmocka_unit_test(what_comes_and_goes_is_left_out),
-        cmocka_unit_test(what_an_automounter_mounts_is_left_out),
+        cmocka_unit_test(mounts_that_come_and_go_are_left_out),
+        cmocka_unit_test(mounts_of_an_automounter_are_left_out),
         cmocka_unit_test(text_that_is_no_mountinfo_is_refused),
         cmocka_unit_test(files_on_servers_are_told_from_local_ones),
     };

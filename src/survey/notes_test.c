@@ -95,7 +95,7 @@ static void a_part_that_finds_no_room_is_unknown_as_a_whole(void **state)
     components_fini(&c);
 }
 
-static void what_is_ignored_is_left_out(void **state)
+static void ignored_components_are_left_out(void **state)
 {
     struct notes n = {0};
     struct components c = {0};
@@ -128,7 +128,7 @@ int main(void)
         cmocka_unit_test(bytes_that_no_name_may_have_are_written_over),
         cmocka_unit_test(a_name_that_is_too_long_makes_the_rest_unknown),
         cmocka_unit_test(a_part_that_finds_no_room_is_unknown_as_a_whole),
-        cmocka_unit_test(what_is_ignored_is_left_out),
+        cmocka_unit_test(ignored_components_are_left_out),
         cmocka_unit_test(white_space_becomes_single_blanks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

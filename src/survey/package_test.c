@@ -35,7 +35,7 @@ static void expect_cached(struct tree *t, struct survey_cache *cache, const char
 
 static const char ONE[] = "Package: one\nStatus: install ok installed\nArchitecture: all\nVersion: 1\n";
 
-static void only_what_is_installed_counts(void **state)
+static void only_installed_packages_count(void **state)
 {
     tree_add(*state, "var/lib/dpkg/status",
              "Package: one\nStatus: install ok installed\nArchitecture: all\nVersion: 1\n\n"
@@ -124,7 +124,7 @@ static void a_changed_database_is_read_again(void **state)
     survey_cache_fini(&cache);
 }
 
-static void what_could_not_be_read_is_not_kept(void **state)
+static void a_list_that_could_not_be_read_is_not_kept(void **state)
 {
     struct survey_cache cache = {0};
     tree_add(*state, "var/lib/dpkg/status", "Status: install ok installed\n");
@@ -149,7 +149,7 @@ static void thousands_of_packages_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TREE(only_what_is_installed_counts),
+        IN_TREE(only_installed_packages_count),
         IN_TREE(a_damaged_database_is_unknown_as_a_whole),
         IN_TREE(a_database_without_its_file_is_unknown),
         IN_TREE(no_database_is_no_packages),
@@ -158,7 +158,7 @@ int main(void)
         IN_TREE(an_rpm_that_hangs_is_unknown),
         IN_TREE(an_unchanged_database_is_not_read_again),
         IN_TREE(a_changed_database_is_read_again),
-        IN_TREE(what_could_not_be_read_is_not_kept),
+        IN_TREE(a_list_that_could_not_be_read_is_not_kept),
         IN_TREE(thousands_of_packages_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

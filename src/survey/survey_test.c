@@ -78,7 +78,7 @@ static void two_readings_are_equal(void **state)
     assert_true(fingerprint_equal(&a, &b));
 }
 
-static void what_only_a_node_has_makes_no_difference(void **state)
+static void values_of_one_node_alone_make_no_difference(void **state)
 {
     struct tree *t = *state;
     machine_add(t, "gpu.tree");
@@ -107,7 +107,7 @@ static uint64_t glance(const struct tree *t)
     return survey_glance(t->root, "gx007", &NOTHING);
 }
 
-static void a_glance_sees_what_is_cheap_to_read(void **state)
+static void a_glance_sees_components_that_are_cheap_to_read(void **state)
 {
     static const struct leaf cheap[] = {{"proc/sys/kernel/osrelease", "5.14.0-503.11.2\n"},
                                         {"sys/class/dmi/id/bios_version", "1.5.4\n"},
@@ -169,7 +169,7 @@ static void each_kind_of_change_is_seen(void **state)
     }
 }
 
-static void what_comes_and_goes_makes_no_difference(void **state)
+static void parts_that_come_and_go_make_no_difference(void **state)
 {
     struct tree *t = *state;
     machine_add(t, "gpu.tree");
@@ -275,10 +275,10 @@ int main(void)
         IN_TREE(nothing_at_all_is_unknown_not_absent),
         cmocka_unit_test(a_root_that_is_none_is_an_error),
         IN_TREE(two_readings_are_equal),
-        IN_TREE(what_only_a_node_has_makes_no_difference),
+        IN_TREE(values_of_one_node_alone_make_no_difference),
         IN_TREE(each_kind_of_change_is_seen),
-        IN_TREE(a_glance_sees_what_is_cheap_to_read),
-        IN_TREE(what_comes_and_goes_makes_no_difference),
+        IN_TREE(a_glance_sees_components_that_are_cheap_to_read),
+        IN_TREE(parts_that_come_and_go_make_no_difference),
         IN_TREE(a_value_that_is_too_long_is_unknown),
         IN_TREE(ignored_components_are_not_reported),
         cmocka_unit_test(this_machine_reads_the_same_twice),

@@ -43,7 +43,7 @@ static void a_path_on_a_server_is_not_local(void **state)
     assert_string_equal(local.names[0], "/etc/x");
 }
 
-static void what_is_watched_are_packages_images_and_named_files(void **state)
+static void packages_images_and_named_files_are_watched(void **state)
 {
     struct survey_conf conf = {0};
     CLEANUP_HOSTLIST struct hostlist paths = {0};
@@ -67,7 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TREE(the_stamp_changes_with_files),
         IN_TREE(a_path_on_a_server_is_not_local),
-        cmocka_unit_test(what_is_watched_are_packages_images_and_named_files),
+        cmocka_unit_test(packages_images_and_named_files_are_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

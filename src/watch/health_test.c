@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void test_what_the_shell_refuses_is_proposed_again(void **state)
+static void test_a_command_that_the_shell_refuses_is_proposed_again(void **state)
 {
     struct clinic *d = clinic_open(4);
     d->x->refuse = true;
@@ -50,7 +50,7 @@ static void test_after_a_stall_a_node_has_to_tell_everything_anew(void **state)
     }
 }
 
-static void test_a_boot_ends_what_was_said(void **state)
+static void test_a_boot_ends_earlier_findings(void **state)
 {
     struct clinic *d = clinic_open(2);
     clinic_tells(d, 1, true, CLINIC_ILL);
@@ -77,7 +77,7 @@ static void test_nothing_is_kept_of_a_node_that_says_nothing(void **state)
 }
 
 /* What the records say is taken in before anything follows from what is said: its patients are out. */
-static void test_a_new_controller_finds_who_is_out(void **state)
+static void test_a_new_controller_finds_nodes_out_of_service(void **state)
 {
     struct clinic *d = clinic_open(20);
     clinic_tells(d, 1, true, CLINIC_ILL);
@@ -95,11 +95,11 @@ static void test_a_new_controller_finds_who_is_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_the_shell_refuses_is_proposed_again),
+        cmocka_unit_test(test_a_command_that_the_shell_refuses_is_proposed_again),
         cmocka_unit_test(test_after_a_stall_a_node_has_to_tell_everything_anew),
-        cmocka_unit_test(test_a_boot_ends_what_was_said),
+        cmocka_unit_test(test_a_boot_ends_earlier_findings),
         cmocka_unit_test(test_nothing_is_kept_of_a_node_that_says_nothing),
-        cmocka_unit_test(test_a_new_controller_finds_who_is_out),
+        cmocka_unit_test(test_a_new_controller_finds_nodes_out_of_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

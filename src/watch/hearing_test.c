@@ -29,7 +29,7 @@ static void test_a_body_that_is_none_is_refused_whole(void **state)
     clinic_destroy(d);
 }
 
-static void test_what_cannot_be_joined_is_asked_for(void **state)
+static void test_changes_that_cannot_be_joined_are_asked_for_whole(void **state)
 {
     struct clinic *d = clinic_open(2);
     bool want;
@@ -45,7 +45,7 @@ static void test_what_cannot_be_joined_is_asked_for(void **state)
     clinic_destroy(d);
 }
 
-static void test_what_is_of_another_boot_says_nothing(void **state)
+static void test_results_of_another_boot_say_nothing(void **state)
 {
     struct clinic *d = clinic_open(2);
     bool want;
@@ -76,7 +76,7 @@ static void expect_missing(struct clinic *d, const char *missing)
 }
 
 /* The check was broken, and was mended by another record. Who cannot take the new list says the old still. */
-static void test_what_is_said_by_an_older_list_counts_where_the_record_is_the_same(void **state)
+static void test_results_of_an_older_list_count_where_the_record_is_the_same(void **state)
 {
     static const char mended[] = "Check=space Probe=fs.space Path=/ Free=1% Every=60s\n"
                                  "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n",
@@ -104,10 +104,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_body_that_is_none_is_refused_whole),
-        cmocka_unit_test(test_what_cannot_be_joined_is_asked_for),
-        cmocka_unit_test(test_what_is_of_another_boot_says_nothing),
+        cmocka_unit_test(test_changes_that_cannot_be_joined_are_asked_for_whole),
+        cmocka_unit_test(test_results_of_another_boot_say_nothing),
         cmocka_unit_test(test_a_check_of_other_records_is_passed_over),
-        cmocka_unit_test(test_what_is_said_by_an_older_list_counts_where_the_record_is_the_same),
+        cmocka_unit_test(test_results_of_an_older_list_count_where_the_record_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void test_shares_are_of_similar_size(void **state)
     world_end(&x);
 }
 
-static void test_a_loss_moves_only_what_was_lost(void **state)
+static void test_a_loss_moves_only_the_lost_nodes(void **state)
 {
     struct world x = world(15, "lx[01-03]");
     respond(&x, "lx01", true, "");
@@ -137,7 +137,7 @@ static void test_a_loss_moves_only_what_was_lost(void **state)
     world_end(&x);
 }
 
-static void test_who_has_one_more_keeps_it(void **state)
+static void test_a_collector_with_one_node_more_keeps_it(void **state)
 {
     struct world x = world(5, "lx[01-02]");
     respond(&x, "lx01", true, "lx03");
@@ -146,7 +146,7 @@ static void test_who_has_one_more_keeps_it(void **state)
     world_end(&x);
 }
 
-static void test_what_is_held_stays_after_the_controller_s_restart(void **state)
+static void test_shares_stay_after_the_controller_s_restart(void **state)
 {
     struct world x = world(8, "lx[01-02]");
     respond(&x, "lx01", true, "lx[03,05,07]");
@@ -156,7 +156,7 @@ static void test_what_is_held_stays_after_the_controller_s_restart(void **state)
 }
 
 /* It was away for so short a time that nothing moved, but it has forgotten its share. */
-static void test_who_responds_anew_is_told_its_share(void **state)
+static void test_a_collector_that_responds_anew_is_told_its_share(void **state)
 {
     struct world x = world(4, "lx01");
     respond(&x, "lx01", true, "");
@@ -204,10 +204,10 @@ int main(void)
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_one),
         cmocka_unit_test(test_shares_are_of_similar_size),
-        cmocka_unit_test(test_a_loss_moves_only_what_was_lost),
-        cmocka_unit_test(test_who_has_one_more_keeps_it),
-        cmocka_unit_test(test_what_is_held_stays_after_the_controller_s_restart),
-        cmocka_unit_test(test_who_responds_anew_is_told_its_share),
+        cmocka_unit_test(test_a_loss_moves_only_the_lost_nodes),
+        cmocka_unit_test(test_a_collector_with_one_node_more_keeps_it),
+        cmocka_unit_test(test_shares_stay_after_the_controller_s_restart),
+        cmocka_unit_test(test_a_collector_that_responds_anew_is_told_its_share),
         cmocka_unit_test(test_the_configuration_changes),
         cmocka_unit_test(test_members_of_a_share),
     };

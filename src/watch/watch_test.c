@@ -127,7 +127,7 @@ static void test_a_sweep_waits_for_its_steps(void **state)
 }
 
 /* For people only, and until the node reports itself. */
-static void test_what_a_controller_before_knew_is_shown_until_the_node_reports(void **state)
+static void test_knowledge_of_an_earlier_controller_is_shown_until_the_node_reports(void **state)
 {
     struct world *x = world_create(1);
     struct member *m = world_node(x, 1);
@@ -158,7 +158,7 @@ int main(void)
         cmocka_unit_test(test_a_bad_boot_id),
         cmocka_unit_test(test_a_sweep_is_made_of_steps),
         cmocka_unit_test(test_a_sweep_waits_for_its_steps),
-        cmocka_unit_test(test_what_a_controller_before_knew_is_shown_until_the_node_reports),
+        cmocka_unit_test(test_knowledge_of_an_earlier_controller_is_shown_until_the_node_reports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,7 +185,7 @@ def forged(header, claims, sign=lambda data: b''):
     return f'{data}.{b64(sign(data.encode()))}'
 
 
-def test_what_does_not_count(world):
+def test_tokens_that_do_not_count(world):
     p = Provider(world)
     c = controlled(world, p)
     given = p.sign_in('ann')

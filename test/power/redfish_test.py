@@ -153,7 +153,7 @@ def test_a_reset_whose_answer_is_lost_is_not_sent_again(l):
     assert bmc.log == ["PowerCycle"]
 
 
-def test_which_system(l):
+def test_the_system_is_chosen(l):
     _, driver = begin(l, "hpe-ilo5", system=" System=1")
     assert driver.now("lx01", "status") == (True, "on")
     _, driver = begin(l, "hpe-ilo5", system=" System=2")

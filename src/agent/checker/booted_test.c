@@ -38,7 +38,7 @@ static json_t *keep(const struct check *k, const struct verdict *v, int64_t ns, 
     return booted_read(t.s, read_as);
 }
 
-static void what_is_written_is_found_with_all_that_was_said(void **state)
+static void a_written_verdict_is_found_whole(void **state)
 {
     const struct checks *c = *state;
     struct verdict v, back;
@@ -54,7 +54,7 @@ static void what_is_written_is_found_with_all_that_was_said(void **state)
     assert_string_equal(first.s, second.s);
 }
 
-static void of_another_boot_or_record_it_counts_for_nothing(void **state)
+static void a_verdict_of_another_boot_or_record_counts_for_nothing(void **state)
 {
     const struct checks *c = *state;
     struct checks other = {0};
@@ -73,7 +73,7 @@ static void of_another_boot_or_record_it_counts_for_nothing(void **state)
     checks_fini(&other);
 }
 
-static void what_cannot_be_is_not_believed(void **state)
+static void an_impossible_file_is_not_believed(void **state)
 {
     static const char *const wrong[] = {"", "{", "[]", "{\"boot\":1}", "{\"checks\":[]}"};
     const struct checks *c = *state;
@@ -116,9 +116,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, open_checks, close_checks)
     const struct CMUnitTest tests[] = {
-        T(what_is_written_is_found_with_all_that_was_said),
-        T(of_another_boot_or_record_it_counts_for_nothing),
-        T(what_cannot_be_is_not_believed),
+        T(a_written_verdict_is_found_whole),
+        T(a_verdict_of_another_boot_or_record_counts_for_nothing),
+        T(an_impossible_file_is_not_believed),
         T(there_is_room_for_so_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

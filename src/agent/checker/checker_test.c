@@ -188,7 +188,7 @@ static void says_nothing_without_a_list_and_all_when_asked(void **state)
     assert_true(json_is_integer(json_object_get(ok, "age_ms")));
 }
 
-static void what_fails_is_said_as_often_as_the_record_wants_it(void **state)
+static void a_failure_is_said_as_often_as_the_record_wants_it(void **state)
 {
     struct node *n = *state;
     start(n);
@@ -235,7 +235,7 @@ static bool is_kept(void *arg)
     return home_read(k->n->f->dir, "boot-checks", 64 << 10, &text, NULL) == 0 && strstr(text, k->has);
 }
 
-static void runs_once_a_boot_what_is_for_boots(void **state)
+static void runs_checks_for_boots_once_a_boot(void **state)
 {
     struct node *n = *state;
     char records[512], path[256];
@@ -288,7 +288,7 @@ static void a_look_without_an_answer_stands_beside_the_older_one(void **state)
     assert_null(json_object_get(one, "findings"));
 }
 
-static void looks_again_when_what_is_kept_is_damaged_or_another_record(void **state)
+static void looks_again_when_the_kept_file_is_damaged_or_of_another_record(void **state)
 {
     struct node *n = *state;
     fake_write(n->f->dir, "boot-checks", "{\"boot\":\"" BOOT "\",\"checks\":[{\"record\":1}");
@@ -304,7 +304,7 @@ static void looks_again_when_what_is_kept_is_damaged_or_another_record(void **st
     wait_said(n, from + 1, "once", "warn");
 }
 
-static void what_hangs_is_unknown_and_holds_nobody_up(void **state)
+static void a_check_that_hangs_is_unknown_and_holds_nobody_up(void **state)
 {
     struct node *n = *state;
     start(n);
@@ -317,7 +317,7 @@ static void what_hangs_is_unknown_and_holds_nobody_up(void **state)
 }
 
 /* A child that stayed from before knows the old list. */
-static void a_new_list_is_looked_at_by_who_knows_it(void **state)
+static void a_new_list_is_looked_at_by_a_worker_that_knows_it(void **state)
 {
     struct node *n = *state;
     fake_write(n->root, "there/x", "");
@@ -622,7 +622,7 @@ static void idle_checks_wait_while_the_node_is_tested(void **state)
     assert_true(fake_wait(n->f, is_there, ran));
 }
 
-static void before_a_job_what_is_old_is_looked_at_and_what_fails_says_no(void **state)
+static void before_a_job_old_results_are_renewed_and_a_failure_says_no(void **state)
 {
     struct node *n = *state;
     char path[256], list[1024];
@@ -703,7 +703,7 @@ static void start_after_a_kill(struct node *n, const char *list)
     set_list(n, "h1", list);
 }
 
-static void what_was_told_of_the_kernel_is_kept_before(void **state)
+static void a_finding_of_the_kernel_is_kept_before_it_is_told(void **state)
 {
     struct node *n = *state;
     static const char list[] = "Check=log Probe=kernel.log Every=1d\n";
@@ -726,7 +726,7 @@ static void what_was_told_of_the_kernel_is_kept_before(void **state)
     wait_said(n, from, "log", "ok");
 }
 
-static void what_was_said_since_is_not_over(void **state)
+static void a_line_since_the_answer_is_not_over(void **state)
 {
     struct node *n = *state;
     static const char list[] = "Check=log Probe=kernel.log Every=1d\n";
@@ -789,7 +789,7 @@ static void the_end_of_a_service_is_told_at_once(void **state)
 }
 
 /* It lives on under another name, of which the kernel tells nobody. */
-static void what_is_told_is_looked_at_when_asked_and_while_it_fails(void **state)
+static void an_event_check_is_looked_at_when_asked_and_while_it_fails(void **state)
 {
     struct node *n = *state;
     char list[256], command[16];
@@ -829,7 +829,7 @@ static void what_is_told_is_looked_at_when_asked_and_while_it_fails(void **state
 
 /* --- frames --------------------------------------------------------------------------------- */
 
-static void what_does_not_fit_one_frame_goes_in_several(void **state)
+static void results_too_large_for_one_frame_go_in_several(void **state)
 {
     struct node *n = *state;
     struct checks c = {0};
@@ -853,7 +853,7 @@ static void what_does_not_fit_one_frame_goes_in_several(void **state)
     checks_fini(&c);
 }
 
-static void what_cannot_be_seen_any_more_says_so_beside_what_was_seen(void **state)
+static void a_check_that_cannot_look_any_more_says_so_beside_its_last_result(void **state)
 {
     struct node *n = *state;
     struct checks c = {0};
@@ -915,13 +915,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(is_due_on_a_grid_of_the_node_and_spread_over_nodes),
         TEST(says_nothing_without_a_list_and_all_when_asked),
-        TEST(what_fails_is_said_as_often_as_the_record_wants_it),
+        TEST(a_failure_is_said_as_often_as_the_record_wants_it),
         TEST(after_a_remedy_all_is_looked_at_anew_and_told),
-        TEST(runs_once_a_boot_what_is_for_boots),
+        TEST(runs_checks_for_boots_once_a_boot),
         TEST(a_look_without_an_answer_stands_beside_the_older_one),
-        TEST(looks_again_when_what_is_kept_is_damaged_or_another_record),
-        TEST(what_hangs_is_unknown_and_holds_nobody_up),
-        TEST(a_new_list_is_looked_at_by_who_knows_it),
+        TEST(looks_again_when_the_kept_file_is_damaged_or_of_another_record),
+        TEST(a_check_that_hangs_is_unknown_and_holds_nobody_up),
+        TEST(a_new_list_is_looked_at_by_a_worker_that_knows_it),
         TEST(more_than_a_few_children_wait_for_each_other),
         TEST(looks_when_asked_and_tells_what_it_saw),
         TEST(those_of_one_target_share_a_child),
@@ -930,15 +930,15 @@ int main(void)
         TEST(checks_that_stay_keep_what_they_know),
         TEST(idle_checks_wait_for_an_idle_node_and_end_when_a_job_begins),
         TEST(idle_checks_wait_while_the_node_is_tested),
-        TEST(before_a_job_what_is_old_is_looked_at_and_what_fails_says_no),
+        TEST(before_a_job_old_results_are_renewed_and_a_failure_says_no),
         TEST(a_line_of_the_kernel_is_told_and_survives_the_agent),
-        TEST(what_was_told_of_the_kernel_is_kept_before),
-        TEST(what_was_said_since_is_not_over),
+        TEST(a_finding_of_the_kernel_is_kept_before_it_is_told),
+        TEST(a_line_since_the_answer_is_not_over),
         TEST(a_gap_in_the_log_of_the_kernel_is_told_at_once),
         TEST(the_end_of_a_service_is_told_at_once),
-        TEST(what_is_told_is_looked_at_when_asked_and_while_it_fails),
-        TEST(what_does_not_fit_one_frame_goes_in_several),
-        TEST(what_cannot_be_seen_any_more_says_so_beside_what_was_seen),
+        TEST(an_event_check_is_looked_at_when_asked_and_while_it_fails),
+        TEST(results_too_large_for_one_frame_go_in_several),
+        TEST(a_check_that_cannot_look_any_more_says_so_beside_its_last_result),
         TEST(a_full_report_of_nothing_is_a_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static void says_which_checks_they_are(void **state)
     assert_non_null(strstr(told, "\nThe controller's list of checks for this node cannot be read: "));
 }
 
-static void what_is_unknown_is_no_failure(void **state)
+static void an_unknown_result_is_no_failure(void **state)
 {
     char good[] = "good", blind[] = "blind";
     CLEANUP_FREE char *first = NULL;
@@ -217,7 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(prints_a_line_for_each_check_of_this_node, fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(says_which_checks_they_are, fake_setup, fake_teardown),
-        cmocka_unit_test_setup_teardown(what_is_unknown_is_no_failure, fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(an_unknown_result_is_no_failure, fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(a_check_that_there_is_not_is_an_error, fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(without_a_root_or_a_check_there_is_nothing_to_say, fake_setup,
                                         fake_teardown),

@@ -142,7 +142,7 @@ static const char *missed(struct book *b, bool *found, int64_t *next_ms)
     return b->sent.s ? b->sent.s : "";
 }
 
-static void folds_who_was_heard_and_what_is_new(void **state)
+static void folds_nodes_that_were_heard_and_their_news(void **state)
 {
     struct book *b = *state;
     all_say(b, 1);
@@ -158,7 +158,7 @@ static void folds_who_was_heard_and_what_is_new(void **state)
                                   "\"inventory\":\"abc\"}]}\n");
 }
 
-static void says_only_who_was_heard_when_nothing_is_new(void **state)
+static void says_only_the_heard_nodes_when_nothing_is_new(void **state)
 {
     struct book *b = *state;
     all_say(b, 1);
@@ -338,7 +338,7 @@ static void says_when_a_node_was_heard_that_is_not_heard_any_more(void **state)
 }
 
 /* The collector stood still: what came meanwhile is read before it says that nothing did. */
-static void what_is_read_between_two_turns_counts(void **state)
+static void heartbeats_read_between_two_turns_count(void **state)
 {
     struct book *b = *state;
     bool found;
@@ -356,7 +356,7 @@ static void what_is_read_between_two_turns_counts(void **state)
         "{\"name\":\"lx04\",\"ago_ms\":60000}]}\n"); /* as it was found, however late it is told */
 }
 
-static void says_who_is_gone(void **state)
+static void says_which_nodes_are_gone(void **state)
 {
     struct book *b = *state;
     all_say(b, 1);
@@ -388,7 +388,7 @@ static void numbers_of_another_instance_begin_anew(void **state)
 }
 
 /* The controller counts its silence, and the next batch may be later than its timeout lasts. */
-static void tells_at_once_who_was_missed_and_is_back(void **state)
+static void tells_at_once_of_a_missed_node_that_is_back(void **state)
 {
     struct book *b = *state;
     all_say(b, 1);
@@ -411,7 +411,7 @@ static void tells_at_once_who_was_missed_and_is_back(void **state)
 }
 
 /* One that another collector had before, or that a controller that came back has heard nothing of. */
-static void tells_at_once_who_is_new_to_the_controller(void **state)
+static void tells_at_once_of_a_node_that_is_new_to_the_controller(void **state)
 {
     struct book *b = *state;
     hello_of(b, "lx02", "b1", "i1");
@@ -547,7 +547,7 @@ static void asks_few_at_a_time(void **state)
     assert_null(ledger_ask(b->l, b->now));
 }
 
-static void asks_only_who_is_there(void **state)
+static void asks_only_nodes_that_are_there(void **state)
 {
     struct book *b = *state;
     want(b, "lx[01-02]");
@@ -637,7 +637,7 @@ static void tells_a_fingerprint_once_and_at_once(void **state)
     assert_null(strstr(batch(b), "fingerprint"));
 }
 
-static void folds_who_read_the_same_again(void **state)
+static void folds_nodes_that_read_the_same_again(void **state)
 {
     struct book *b = *state;
     all_say(b, 1);
@@ -816,7 +816,7 @@ static void forgets_what_a_lost_controller_wanted(void **state)
     assert_null(ask_components(b));
 }
 
-static void says_once_who_is_to_read_anew(void **state)
+static void says_once_which_nodes_are_to_read_anew(void **state)
 {
     struct book *b = *state;
     CLEANUP_HOSTLIST struct hostlist h = {0};
@@ -859,8 +859,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, open_book, close_book)
     const struct CMUnitTest tests[] = {
-        T(folds_who_was_heard_and_what_is_new),
-        T(says_only_who_was_heard_when_nothing_is_new),
+        T(folds_nodes_that_were_heard_and_their_news),
+        T(says_only_the_heard_nodes_when_nothing_is_new),
         T(is_due_when_all_were_heard),
         T(is_due_after_150_percent_of_the_interval),
         T(a_new_share_puts_no_batch_off),
@@ -873,11 +873,11 @@ int main(void)
         T(a_silent_agent_is_replaced),
         T(the_same_instance_may_come_again),
         T(numbers_of_another_instance_begin_anew),
-        T(says_who_is_gone),
+        T(says_which_nodes_are_gone),
         T(says_when_a_node_was_heard_that_is_not_heard_any_more),
-        T(what_is_read_between_two_turns_counts),
-        T(tells_at_once_who_was_missed_and_is_back),
-        T(tells_at_once_who_is_new_to_the_controller),
+        T(heartbeats_read_between_two_turns_count),
+        T(tells_at_once_of_a_missed_node_that_is_back),
+        T(tells_at_once_of_a_node_that_is_new_to_the_controller),
         T(tells_a_new_controller_everything),
         T(old_heartbeats_revive_nobody),
         T(hello_alone_is_no_sign_of_life),
@@ -885,11 +885,11 @@ int main(void)
         T(bounds_waiting_inventories),
         T(inventories_go_at_once_and_alone),
         T(asks_few_at_a_time),
-        T(asks_only_who_is_there),
+        T(asks_only_nodes_that_are_there),
         T(splits_what_does_not_fit_a_frame),
         T(splits_long_lists_of_nodes),
         T(tells_a_fingerprint_once_and_at_once),
-        T(folds_who_read_the_same_again),
+        T(folds_nodes_that_read_the_same_again),
         T(a_fingerprint_counts_for_its_boot),
         T(tells_a_fingerprint_after_the_boot_that_it_counts_for),
         T(tells_a_new_controller_the_fingerprints),
@@ -898,7 +898,7 @@ int main(void)
         T(bounds_waiting_lists),
         T(asks_few_for_their_lists_at_a_time),
         T(forgets_what_a_lost_controller_wanted),
-        T(says_once_who_is_to_read_anew),
+        T(says_once_which_nodes_are_to_read_anew),
         T(splits_long_lists_of_the_verified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,7 @@ static void says_a_new_one_in_full_and_an_unchanged_one_in_21_bytes(void **state
     reading_fini(&r);
 }
 
-static void what_is_unknown_is_not_said(void **state)
+static void an_unknown_fingerprint_is_not_said(void **state)
 {
     struct components c = {0};
     struct reading r = {0};
@@ -241,7 +241,7 @@ int main(void)
         cmocka_unit_test(the_parts_are_the_list_that_the_fingerprint_names),
         cmocka_unit_test(every_state_comes_through),
         cmocka_unit_test(says_a_new_one_in_full_and_an_unchanged_one_in_21_bytes),
-        cmocka_unit_test(what_is_unknown_is_not_said),
+        cmocka_unit_test(an_unknown_fingerprint_is_not_said),
         cmocka_unit_test(a_damaged_report_changes_nothing),
         cmocka_unit_test(the_packages_come_back_from_the_report),
         cmocka_unit_test(packages_that_are_not_all_there_are_no_cache),

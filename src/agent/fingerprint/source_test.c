@@ -99,7 +99,7 @@ static void test_a_neighbour_is_not_told(void **state)
     assert_int_equal(heard(f), 0);
 }
 
-static void test_what_was_drained_is_not_told(void **state)
+static void test_a_drained_change_is_not_told(void **state)
 {
     struct fixture *f = *state;
     tree_add(f->tree, "/etc/a.conf", "y");
@@ -121,7 +121,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_file_that_is_written_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_directory_on_the_way_is_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_neighbour_is_not_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_was_drained_is_not_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_drained_change_is_not_told, setup, teardown),
         cmocka_unit_test_setup_teardown(test_without_a_descriptor_nothing_is_opened, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static void the_newest_is_on_the_disk_when_it_is_told(void **state)
 }
 
 /* While a child is under way, so that it needs another one. */
-static void what_is_put_meanwhile_is_written_after_it(void **state)
+static void a_text_put_during_a_write_is_written_after_it(void **state)
 {
     struct fake *f = *state;
     struct told first = {0}, second = {0};
@@ -106,7 +106,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_newest_is_on_the_disk_when_it_is_told, fake_setup, fake_teardown),
-        cmocka_unit_test_setup_teardown(what_is_put_meanwhile_is_written_after_it, fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(a_text_put_during_a_write_is_written_after_it, fake_setup,
+                                        fake_teardown),
         cmocka_unit_test_setup_teardown(a_refusal_is_told_once, fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(one_that_is_destroyed_calls_nobody, fake_setup, fake_teardown),
     };

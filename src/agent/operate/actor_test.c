@@ -217,7 +217,7 @@ static bool is_there(void *arg)
     return access(arg, F_OK) == 0;
 }
 
-static void what_takes_too_long_is_killed_with_all_that_it_started(void **state)
+static void a_remedy_that_takes_too_long_is_killed_with_all_that_it_started(void **state)
 {
     struct node *n = *state;
     char path[256], run[512];
@@ -239,7 +239,7 @@ static void what_takes_too_long_is_killed_with_all_that_it_started(void **state)
 }
 
 /* Remedies, and the commands of checks. A score above 0 is one that every test may have. */
-static void what_it_starts_goes_first_when_memory_runs_out(void **state)
+static void programs_of_the_actor_go_first_when_memory_runs_out(void **state)
 {
     struct node *n = *state;
     int before, own;
@@ -255,7 +255,7 @@ static void what_it_starts_goes_first_when_memory_runs_out(void **state)
     assert_int_equal(own, 321);
 }
 
-static void refuses_what_may_not_be_done(void **state)
+static void refuses_operations_that_may_not_be_done(void **state)
 {
     struct node *n = *state;
     struct body_act a = act_of("c1", "node:true");
@@ -373,7 +373,7 @@ static bool runs_something(void *arg)
     return !runs_nothing(arg);
 }
 
-static void what_runs_on_without_its_agent_is_waited_for(void **state)
+static void a_remedy_that_runs_on_without_its_agent_is_waited_for(void **state)
 {
     struct node *n = *state;
     begin_long(n, "c1", "echo after");
@@ -393,7 +393,7 @@ static void what_runs_on_without_its_agent_is_waited_for(void **state)
     wait_said(n, "c3", "done");
 }
 
-static void what_ended_while_no_agent_was_there_is_known(void **state)
+static void a_remedy_that_ended_without_its_agent_is_known(void **state)
 {
     struct node *n = *state;
     begin_long(n, "c1", "exit 3");
@@ -419,7 +419,7 @@ static bool is_log_lost(void *arg)
 }
 
 /* The kernel does not say it again, and nothing else says that it is over. */
-static void what_it_cured_is_over_also_without_its_agent(void **state)
+static void cured_faults_are_over_also_without_the_agent(void **state)
 {
     struct node *n = *state;
     char begun[256], go[256];
@@ -442,7 +442,7 @@ static void what_it_cured_is_over_also_without_its_agent(void **state)
 }
 
 /* Beside what is under way, as often as it is told, and of this boot alone. */
-static void what_a_person_put_right_is_over(void **state)
+static void faults_that_a_person_put_right_are_over(void **state)
 {
     struct node *n = *state;
     struct body_act a = act_of("w1", "forget");
@@ -512,7 +512,7 @@ static bool is_over(void *begun)
     return over;
 }
 
-static void what_nobody_saw_the_end_of_is_unknown(void **state)
+static void a_remedy_whose_end_nobody_saw_is_unknown(void **state)
 {
     struct node *n = *state;
     char begun[256];
@@ -754,7 +754,7 @@ static void a_check_that_is_not_wanted_any_more_is_ended(void **state)
     assert_string_equal(string_of(wait_said(n, "c3", "done"), "text"), "unknown");
 }
 
-static void what_cannot_be_written_down_is_not_begun(void **state)
+static void an_operation_that_cannot_be_written_down_is_not_begun(void **state)
 {
     struct node *n = *state;
     char path[256];
@@ -776,18 +776,18 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(says_that_it_begins_and_what_came_of_it),
         TEST(keeps_the_end_of_much_output),
-        TEST(what_takes_too_long_is_killed_with_all_that_it_started),
-        TEST(what_it_starts_goes_first_when_memory_runs_out),
-        TEST(refuses_what_may_not_be_done),
+        TEST(a_remedy_that_takes_too_long_is_killed_with_all_that_it_started),
+        TEST(programs_of_the_actor_go_first_when_memory_runs_out),
+        TEST(refuses_operations_that_may_not_be_done),
         TEST(an_old_term_is_refused_and_the_next_one_may_ask_the_same),
         TEST(terms_count_within_one_state_of_a_controller),
         TEST(nothing_is_done_twice),
-        TEST(what_runs_on_without_its_agent_is_waited_for),
-        TEST(what_ended_while_no_agent_was_there_is_known),
-        TEST(what_it_cured_is_over_also_without_its_agent),
-        TEST(what_a_person_put_right_is_over),
+        TEST(a_remedy_that_runs_on_without_its_agent_is_waited_for),
+        TEST(a_remedy_that_ended_without_its_agent_is_known),
+        TEST(cured_faults_are_over_also_without_the_agent),
+        TEST(faults_that_a_person_put_right_are_over),
         TEST(its_time_ends_without_its_agent),
-        TEST(what_nobody_saw_the_end_of_is_unknown),
+        TEST(a_remedy_whose_end_nobody_saw_is_unknown),
         TEST(a_runner_that_is_killed_says_nothing),
         TEST(a_reboot_is_done_when_the_boot_is_another_one),
         TEST(a_reboot_that_fails_or_does_not_come_says_so),
@@ -799,7 +799,7 @@ int main(void)
         TEST(hearsay_is_asked_for_and_not_done),
         TEST(a_check_knows_with_whom_it_runs),
         TEST(a_check_that_is_not_wanted_any_more_is_ended),
-        TEST(what_cannot_be_written_down_is_not_begun),
+        TEST(an_operation_that_cannot_be_written_down_is_not_begun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

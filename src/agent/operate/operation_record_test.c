@@ -47,7 +47,7 @@ static void keeps_the_last_sixteen(void **state)
 }
 
 /* However many others were asked for meanwhile, and refused. */
-static void what_is_under_way_is_not_forgotten(void **state)
+static void an_operation_under_way_is_not_forgotten(void **state)
 {
     struct operation_records d = {0};
     operation_records_add(&d, "long", BOOT, false, OPERATION_BEGUN);
@@ -63,7 +63,7 @@ static void what_is_under_way_is_not_forgotten(void **state)
     operation_records_fini(&d);
 }
 
-static void what_is_damaged_is_refused(void **state)
+static void damaged_records_are_refused(void **state)
 {
     static const char *const wrong[] = {
         "",
@@ -100,7 +100,7 @@ static void set_text(const char *text, const char *want)
     operation_record_fini(&k);
 }
 
-static void of_a_long_text_the_end_is_kept(void **state)
+static void a_long_text_keeps_its_end(void **state)
 {
     char text[OPERATION_TEXT_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
@@ -112,7 +112,7 @@ static void of_a_long_text_the_end_is_kept(void **state)
     set_text("bell\a esc\033 del\177 tab\t line\n", "bell  esc  del  tab\t line\n");
 }
 
-static void what_an_agent_that_ended_began_is_settled(void **state)
+static void operations_of_an_agent_that_ended_are_settled(void **state)
 {
     struct operation_records d = {0};
     static const char other[] = "00000000-0c1e-4c1b-9d3a-2f60c2a1b7de";
@@ -186,10 +186,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_the_last_sixteen),
-        cmocka_unit_test(what_is_under_way_is_not_forgotten),
-        cmocka_unit_test(what_is_damaged_is_refused),
-        cmocka_unit_test(of_a_long_text_the_end_is_kept),
-        cmocka_unit_test(what_an_agent_that_ended_began_is_settled),
+        cmocka_unit_test(an_operation_under_way_is_not_forgotten),
+        cmocka_unit_test(damaged_records_are_refused),
+        cmocka_unit_test(a_long_text_keeps_its_end),
+        cmocka_unit_test(operations_of_an_agent_that_ended_are_settled),
         cmocka_unit_test(the_body_of_done_says_why_it_was_refused),
         cmocka_unit_test(they_are_kept_in_a_directory),
     };

@@ -62,7 +62,7 @@ static void run(const char *home, const struct runner_job *job, bool good, const
     free(end.text);
 }
 
-static void test_the_result_is_what_was_printed(void **state)
+static void test_the_result_is_the_output(void **state)
 {
     static const struct {
         const char *command, *text;
@@ -165,7 +165,7 @@ static void test_without_a_directory_nothing_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_HOME(test_the_result_is_what_was_printed),
+        IN_HOME(test_the_result_is_the_output),
         IN_HOME(test_a_command_that_does_not_end_is_killed_at_its_deadline),
         IN_HOME(test_only_the_operation_that_ran_has_a_result),
         IN_HOME(test_a_result_is_copied_where_it_outlives_a_boot),

@@ -275,7 +275,7 @@ static int fork_with_directories_open(void *arg, struct text *out, struct err *e
     return 0;
 }
 
-static void what_a_child_opens_is_there_in_its_own_children(void **state)
+static void descriptors_of_a_child_are_there_in_its_own_children(void **state)
 {
     struct run *r = *state;
     run(r, span_s(20), fork_with_directories_open);
@@ -455,7 +455,7 @@ int main(void)
         T(bounds_the_text),
         T(holds_no_descriptor_of_its_parent),
         T(keeps_one_descriptor_open_in_the_child),
-        T(what_a_child_opens_is_there_in_its_own_children),
+        T(descriptors_of_a_child_are_there_in_its_own_children),
         T(nothing_of_its_parents_protection_is_in_the_child),
         T(one_may_stay_for_the_next_question),
         T(one_that_stays_knows_what_was_when_it_was_started),

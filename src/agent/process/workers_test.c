@@ -128,7 +128,7 @@ static int alive(const struct run *r, size_t n)
     return found;
 }
 
-static void of_three_that_have_answered_two_stay(void **state)
+static void two_of_three_workers_that_have_answered_stay(void **state)
 {
     struct run *r = *state;
     struct run all[3] = {{.workers = r->workers}};
@@ -158,7 +158,7 @@ static void one_that_hangs_holds_nobody_else_up(void **state)
     assert_true(ask(r, "/scratch") > 0);
 }
 
-static void none_that_knows_what_was_before_is_asked(void **state)
+static void no_worker_of_before_is_asked(void **state)
 {
     struct run *r = *state;
     int first = ask(r, "/scratch");
@@ -181,9 +181,9 @@ int main(void)
         T(nothing_is_left_of_one_that_is_cancelled),
         T(one_that_is_cancelled_is_the_only_one_until_it_is_gone),
         T(one_that_has_answered_is_asked_again_of_any_target),
-        T(of_three_that_have_answered_two_stay),
+        T(two_of_three_workers_that_have_answered_stay),
         T(one_that_hangs_holds_nobody_else_up),
-        T(none_that_knows_what_was_before_is_asked),
+        T(no_worker_of_before_is_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,7 +212,7 @@ static bool is_closed(void *arg)
     return recv(*(int *)arg, &byte, 1, 0) == 0;
 }
 
-static void who_asks_nothing_or_nonsense_is_sent_away(void **state)
+static void a_caller_with_nothing_or_nonsense_is_sent_away(void **state)
 {
     static const char *const wrong[] = {"",           "dance 7\n",    "\n",
                                         "prologue\n", "prolog 7 8\n", "epilog \033[2J\n"};
@@ -252,7 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(lets_a_job_begin_where_nothing_is_wrong), TEST(keeps_a_job_away_with_one_line_that_says_why),
         TEST(without_an_agent_a_job_begins),           TEST(with_an_agent_that_hangs_a_job_begins),
-        TEST(users_may_ask_for_tasks_alone),           TEST(who_asks_nothing_or_nonsense_is_sent_away),
+        TEST(users_may_ask_for_tasks_alone),           TEST(a_caller_with_nothing_or_nonsense_is_sent_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,7 +173,7 @@ static void takes_an_order_for_the_survey_as_it_came(void **state)
     assert_int_equal(READ(body_read_settings, FRAME_SETTINGS, "{\"survey\":\"x\"}", &s, NULL), -EINVAL);
 }
 
-static void bounds_what_is_read_beside_the_usual(void **state)
+static void bounds_members_beside_the_usual(void **state)
 {
     static const char *const bad[] = {"{\"also\":\"a\"}", "{\"also\":[1]}", "{\"also\":[\"\"]}",
                                       "{\"also\":[\"a b\"]}", "{\"recheck_ms\":2147483648}"};
@@ -319,7 +319,7 @@ int main(void)
         cmocka_unit_test(reads_which_components_are_wanted),
         cmocka_unit_test(reads_how_fingerprints_are_to_be_read),
         cmocka_unit_test(takes_an_order_for_the_survey_as_it_came),
-        cmocka_unit_test(bounds_what_is_read_beside_the_usual),
+        cmocka_unit_test(bounds_members_beside_the_usual),
         cmocka_unit_test(reads_fingerprints),
         cmocka_unit_test(reads_components_as_they_are_handed_on),
         cmocka_unit_test(reads_hellos_of_its_protocol_only),

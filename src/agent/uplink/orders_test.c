@@ -48,14 +48,14 @@ static void is_refused(struct fake *f, uint8_t type, const char *text, int code,
         fail_msg("%s", e.msg);
 }
 
-static void believes_what_is_for_this_node_or_for_all(void **state)
+static void believes_orders_for_this_node_or_for_all(void **state)
 {
     assert_int_equal(open_text(*state, FRAME_ACT, "{\"type\":20,\"node\":\"lx01\",\"id\":\"c1\"}", NULL), 0);
     assert_int_equal(open_text(*state, FRAME_CHECKLIST, "{\"type\":18,\"revision\":7}", NULL), 0);
     assert_int_equal(open_text(*state, FRAME_CHECKLIST, "{\"type\":18,\"node\":\"lx01\"}", NULL), 0);
 }
 
-static void refuses_what_is_for_another_node_or_of_another_type(void **state)
+static void refuses_orders_for_another_node_or_of_another_type(void **state)
 {
     is_refused(*state, FRAME_ACT, "{\"type\":20,\"node\":\"lx02\"}", -EPERM, "it is for node lx02");
     is_refused(*state, FRAME_ACT, "{\"type\":20}", -EINVAL, "node");
@@ -67,7 +67,7 @@ static void refuses_what_is_for_another_node_or_of_another_type(void **state)
     is_refused(*state, FRAME_CHECKLIST, "no object", -EINVAL, "");
 }
 
-static void refuses_what_a_collector_signed(void **state)
+static void refuses_orders_that_a_collector_signed(void **state)
 {
     struct fake *f = *state;
     struct orders o = orders_of(f);
@@ -115,9 +115,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, fake_setup, fake_teardown)
     const struct CMUnitTest tests[] = {
-        T(believes_what_is_for_this_node_or_for_all),
-        T(refuses_what_is_for_another_node_or_of_another_type),
-        T(refuses_what_a_collector_signed),
+        T(believes_orders_for_this_node_or_for_all),
+        T(refuses_orders_for_another_node_or_of_another_type),
+        T(refuses_orders_that_a_collector_signed),
         cmocka_unit_test(an_answer_counts_for_half_a_minute),
         cmocka_unit_test(asks_with_another_number_after_a_while),
     };

@@ -63,7 +63,7 @@ static void a_copy_owns_its_words(void **state)
     command_destroy(NULL);
 }
 
-static void what_is_absent_stays_so(void **state)
+static void absent_members_stay_absent(void **state)
 {
     struct command *copy = command_copy(&(struct command){.kind = COMMAND_HEARD});
     assert_null(copy->actor);
@@ -72,7 +72,7 @@ static void what_is_absent_stays_so(void **state)
     command_destroy(copy);
 }
 
-static void the_same_is_said_whoever_says_it(void **state)
+static void two_actors_say_the_same(void **state)
 {
     struct given a, b;
     give(&a, COMMAND_SET);
@@ -188,8 +188,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_owns_its_words),
-        cmocka_unit_test(what_is_absent_stays_so),
-        cmocka_unit_test(the_same_is_said_whoever_says_it),
+        cmocka_unit_test(absent_members_stay_absent),
+        cmocka_unit_test(two_actors_say_the_same),
         cmocka_unit_test(a_copy_owns_its_lists),
         cmocka_unit_test(any_difference_is_seen),
         cmocka_unit_test(each_kind_is_copied_and_compared_whole),

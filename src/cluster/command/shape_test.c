@@ -41,7 +41,7 @@ static void test_a_copy_stands_alone(void **state)
     owned_fini(&own); /* of nothing */
 }
 
-static void test_what_is_absent_stays_so(void **state)
+static void test_absent_members_stay_absent(void **state)
 {
     struct tree copy = {0};
     struct owned own = {0};
@@ -73,7 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_copy_stands_alone),
-        cmocka_unit_test(test_what_is_absent_stays_so),
+        cmocka_unit_test(test_absent_members_stay_absent),
         cmocka_unit_test(test_two_are_the_same_when_all_members_say_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 /* A person's word closes what is open, and is remembered until the next step. */
-static void test_a_person_answers_for_what_is_open(void **state)
+static void test_a_person_answers_for_open_findings(void **state)
 {
     struct world *w = *state;
     lx01_isolate(w);
@@ -139,7 +139,7 @@ static void test_a_word_stands_for_a_node_that_is_not_back_in_time(void **state)
 }
 
 /* What came back since it was answered for is not covered by that word any more. */
-static void test_what_came_back_is_not_answered_for(void **state)
+static void test_a_fault_that_came_back_is_not_answered_for(void **state)
 {
     struct world *w = *state;
     queue_gpus(w);
@@ -156,11 +156,11 @@ static void test_what_came_back_is_not_answered_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_person_answers_for_what_is_open),
+        TEST(test_a_person_answers_for_open_findings),
         TEST(test_a_person_answers_for_single_findings),
         TEST(test_a_word_on_single_findings_stands_on_the_way_back),
         TEST(test_a_word_stands_for_a_node_that_is_not_back_in_time),
-        TEST(test_what_came_back_is_not_answered_for),
+        TEST(test_a_fault_that_came_back_is_not_answered_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

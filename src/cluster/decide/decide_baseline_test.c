@@ -43,7 +43,7 @@ static void test_a_baseline_is_accepted_from_a_node(void **state)
         "lx02: baseline gpu 2: list_B of lx02: kernel.release\n");
 }
 
-static void test_what_accept_refuses(void **state)
+static void test_accept_refuses(void **state)
 {
     struct world *w = *state;
     assert_string_equal(ACCEPT("lx01"), "node \"lx01\" has not sent its fingerprint yet");
@@ -194,7 +194,7 @@ static void test_a_rollout_ends(void **state)
     assert_null(strstr(world_ask(w, COMMAND_ROLLOUT_REVERT, "ann", "", "{\"class\":\"gpu\"}", NULL), "gone"));
 }
 
-static void test_what_start_refuses(void **state)
+static void test_start_refuses(void **state)
 {
     struct world *w = *state;
     assert_string_equal(START("lx02", "{\"class\":\"gpu\",\"node\":\"lx02\",\"deadline\":\"9000\"}"),
@@ -225,13 +225,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_baseline_is_accepted_from_a_node),
-        TEST(test_what_accept_refuses),
+        TEST(test_accept_refuses),
         TEST(test_unknown_that_does_not_count_is_no_hindrance),
         TEST(test_going_back_is_a_new_version),
         TEST(test_lists_go_with_the_last_version_that_names_them),
         TEST(test_a_rollout_has_two_good_states),
         TEST(test_a_rollout_ends),
-        TEST(test_what_start_refuses),
+        TEST(test_start_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

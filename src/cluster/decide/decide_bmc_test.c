@@ -16,7 +16,7 @@ static const char *tell(struct world *w, const char *nodes, const char *set)
     return world_tell(w, COMMAND_BMC, nodes, quoted(set), NULL);
 }
 
-static void test_what_a_bmc_tells_is_written_when_it_is_news(void **state)
+static void test_components_of_a_bmc_are_written_when_they_changed(void **state)
 {
     struct world *w = *state;
     static const char set[] =
@@ -43,7 +43,7 @@ static void test_nodes_that_are_not_listed_are_left_out(void **state)
                         "nothing");
 }
 
-static void test_what_no_bmc_tells_is_refused(void **state)
+static void test_a_component_that_no_bmc_tells_is_refused(void **state)
 {
     struct world *w = *state;
     assert_string_equal(tell(w, "lx01", "{'bmcs':{'lx01':{'components':{'kernel.release':'6'}}}}"),
@@ -78,9 +78,9 @@ static void test_very_many_go_in_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_a_bmc_tells_is_written_when_it_is_news),
+        TEST(test_components_of_a_bmc_are_written_when_they_changed),
         TEST(test_nodes_that_are_not_listed_are_left_out),
-        TEST(test_what_no_bmc_tells_is_refused),
+        TEST(test_a_component_that_no_bmc_tells_is_refused),
         TEST(test_very_many_go_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,7 +124,7 @@ static void test_one_may_always_be_out(void **state)
                         "2 of 6 nodes of the cluster would be out, and at most 1 may be\n");
 }
 
-static void test_who_left_the_configuration_takes_no_room(void **state)
+static void test_a_node_that_left_the_configuration_takes_no_room(void **state)
 {
     struct world *w = *state;
     agree(w, LIMITS("true", "20", "100", "100", "100", "0", "5"));
@@ -257,7 +257,7 @@ int main(void)
         TEST(test_findings_isolate_within_the_budget),
         TEST(test_each_scope_has_its_budget),
         TEST(test_one_may_always_be_out),
-        TEST(test_who_left_the_configuration_takes_no_room),
+        TEST(test_a_node_that_left_the_configuration_takes_no_room),
         TEST(test_a_person_takes_no_room),
         TEST(test_switches_and_observe_keep_nodes_in_service),
         TEST(test_a_surge_ends_isolations),

@@ -259,7 +259,7 @@ static void test_a_later_part_makes_no_claim(void **state)
                         "1.2 drift by fettled: drifted from baseline default 1: kernel.release");
 }
 
-static void test_a_class_that_changes_changes_what_counts(void **state)
+static void test_a_class_that_changes_counts_other_components(void **state)
 {
     struct world *w = *state;
     world_baselines(w);
@@ -321,7 +321,7 @@ static void test_no_claims_while_so_many_drift(void **state)
 
 /* --- remedied -------------------------------------------------------------------------------- */
 
-static void test_what_is_right_again_is_free(void **state)
+static void test_a_node_that_is_right_again_is_free(void **state)
 {
     struct world *w = *state;
     world_baselines(w);
@@ -446,7 +446,7 @@ static void test_a_comparison_of_the_past_restores_nobody(void **state)
 }
 
 /* Nobody can verify a node that no baseline is about: a person says that its drift is over, and why. */
-static void test_who_is_not_judged_any_more_is_released_for_a_reason(void **state)
+static void test_a_node_without_a_baseline_is_released_for_a_reason(void **state)
 {
     struct world *w = *state;
     world_baselines(w);
@@ -574,9 +574,9 @@ int main(void)
         TEST(test_a_drift_claim_drains),
         TEST(test_a_node_that_becomes_sensitive_is_held),
         TEST(test_a_later_part_makes_no_claim),
-        TEST(test_a_class_that_changes_changes_what_counts),
+        TEST(test_a_class_that_changes_counts_other_components),
         TEST(test_an_unlisted_node_is_not_judged_and_can_be_restored),
-        TEST(test_what_is_right_again_is_free),
+        TEST(test_a_node_that_is_right_again_is_free),
         TEST(test_a_sensitive_one_waits_for_a_person),
         TEST(test_remedied_and_drifted_again_is_open_again),
         TEST(test_overdue_is_down_until_approved),
@@ -584,7 +584,7 @@ int main(void)
         TEST(test_approval_is_for_all_or_none),
         TEST(test_no_claims_while_so_many_drift),
         TEST(test_a_comparison_of_the_past_restores_nobody),
-        TEST(test_who_is_not_judged_any_more_is_released_for_a_reason),
+        TEST(test_a_node_without_a_baseline_is_released_for_a_reason),
         TEST(test_a_thousand_drift_with_one_claim),
         TEST(test_an_end_between_parts_loses_nothing),
         TEST(test_held_and_never_drifted_can_be_released),

@@ -47,7 +47,7 @@ static void test_values_of_another_benchmark_are_forgotten(void **state)
     assert_int_equal(cluster_floor(w->c, "gpu", "ram")->sum, 0x2f);
 }
 
-static void test_of_too_many_nodes_the_latest_are_kept(void **state)
+static void test_the_latest_of_too_many_nodes_are_kept(void **state)
 {
     struct world *w = *state;
     CLEANUP_TEXT struct text nodes = {0};
@@ -65,7 +65,7 @@ static void test_of_too_many_nodes_the_latest_are_kept(void **state)
     assert_string_equal(f->nodes[f->n - 1].name, "n254");
 }
 
-static void test_of_too_many_records_the_oldest_goes(void **state)
+static void test_the_oldest_of_too_many_records_goes(void **state)
 {
     struct world *w = *state;
     char check[16];
@@ -92,7 +92,7 @@ static void test_nodes_that_nobody_knows_are_left_out(void **state)
     assert_null(cluster_find(w->c, "lx99"));
 }
 
-static void test_what_is_no_measurement_is_refused(void **state)
+static void test_wrong_measurements_are_refused(void **state)
 {
     struct world *w = *state;
     static const char *const nodes[] = {"",
@@ -119,10 +119,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_each_node_counts_with_its_last_value_the_latest_first),
         TEST(test_values_of_another_benchmark_are_forgotten),
-        TEST(test_of_too_many_nodes_the_latest_are_kept),
-        TEST(test_of_too_many_records_the_oldest_goes),
+        TEST(test_the_latest_of_too_many_nodes_are_kept),
+        TEST(test_the_oldest_of_too_many_records_goes),
         TEST(test_nodes_that_nobody_knows_are_left_out),
-        TEST(test_what_is_no_measurement_is_refused),
+        TEST(test_wrong_measurements_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

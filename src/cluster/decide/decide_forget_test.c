@@ -99,7 +99,7 @@ static void a_node_that_comes_again_is_there_again(void **state)
 }
 
 /* What a typo left: of these nothing is recorded. */
-static void only_what_nothing_is_recorded_of_is_let_go(void **state)
+static void only_nodes_without_records_are_let_go(void **state)
 {
     struct world *w = *state;
     world_configure(w, "lx01; ghost[1-3]", NULL);
@@ -135,8 +135,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_that_is_recorded_goes, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(claims_and_incidents_need_force, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(a_node_that_comes_again_is_there_again, world_setup, world_teardown),
-        cmocka_unit_test_setup_teardown(only_what_nothing_is_recorded_of_is_let_go, world_setup,
-                                        world_teardown),
+        cmocka_unit_test_setup_teardown(only_nodes_without_records_are_let_go, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(very_many_go_in_parts, world_setup, world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -303,7 +303,7 @@ static void test_without_the_latch_isolations_are_forgotten(void **state)
 /* One that no file names is touched by nobody. */
 #define JOBS(list) "{'boot':'b1','jobs':[" list "]}"
 
-static void test_whose_jobs_ran_is_noted_in_what_is_open(void **state)
+static void test_jobs_that_ran_are_noted_in_open_incidents(void **state)
 {
     struct world *w = *state;
     find(w, SET(OPEN("null", "gpu 0", "fatal", XID), "", ISOLATE), "1.5");
@@ -386,7 +386,7 @@ int main(void)
         TEST(test_isolated_once),
         TEST(test_when_nodes_were_isolated_of_late_is_recorded),
         TEST(test_without_the_latch_isolations_are_forgotten),
-        TEST(test_whose_jobs_ran_is_noted_in_what_is_open),
+        TEST(test_jobs_that_ran_are_noted_in_open_incidents),
         TEST(test_unlisted_nodes_are_left_alone),
         TEST(test_observed_incidents_count_for_nothing),
         TEST(test_bad_findings_are_refused),

@@ -127,7 +127,7 @@ static void test_one_in_service_is_provisioned(void **state)
     assert_false(member_is_new(lx01(w))); /* the name was in service */
 }
 
-static void test_who_only_observes_forgets_and_says_so(void **state)
+static void test_a_controller_that_only_observes_forgets_and_says_so(void **state)
 {
     struct world *w = *state;
     known(w, "lx01", "{'machines':{'lx01':{'machine':'serial AAA'}}}");
@@ -139,7 +139,7 @@ static void test_who_only_observes_forgets_and_says_so(void **state)
     assert_null(member_ailment(lx01(w)));
 }
 
-static void test_what_a_person_did_stays(void **state)
+static void test_steps_of_a_person_stay(void **state)
 {
     static const char *const moves[] = {"manual_drain", "quarantine", "retire"};
     struct world *w = *state;
@@ -190,7 +190,7 @@ static void operates(struct world *w, const char *run)
 }
 
 /* A driver does to whichever machine is there what it has begun; an agent went with its machine. */
-static void test_what_a_driver_has_begun_is_waited_for(void **state)
+static void test_an_operation_begun_by_a_driver_is_waited_for(void **state)
 {
     struct world *w = *state;
     isolate(w);
@@ -206,7 +206,7 @@ static void test_what_a_driver_has_begun_is_waited_for(void **state)
     assert_string_equal(step(w), "provision");
 }
 
-static void test_what_an_agent_has_begun_is_given_up(void **state)
+static void test_an_operation_begun_by_an_agent_is_given_up(void **state)
 {
     struct world *w = *state;
     isolate(w);
@@ -286,13 +286,13 @@ int main(void)
         TEST(test_it_is_written_down_once),
         TEST(test_another_machine_inherits_nothing),
         TEST(test_one_in_service_is_provisioned),
-        TEST(test_who_only_observes_forgets_and_says_so),
-        TEST(test_what_a_person_did_stays),
+        TEST(test_a_controller_that_only_observes_forgets_and_says_so),
+        TEST(test_steps_of_a_person_stay),
         TEST(test_within_a_replacement_it_is_that_replacement),
         TEST(test_it_does_not_change_for_ever),
         TEST(test_one_that_had_the_name_before_is_examined),
-        TEST(test_what_a_driver_has_begun_is_waited_for),
-        TEST(test_what_an_agent_has_begun_is_given_up),
+        TEST(test_an_operation_begun_by_a_driver_is_waited_for),
+        TEST(test_an_operation_begun_by_an_agent_is_given_up),
         TEST(test_a_replacement_says_which_machine_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

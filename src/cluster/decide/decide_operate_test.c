@@ -34,7 +34,7 @@ static void test_an_operation(void **state)
 }
 
 /* The next check carries what those before it came to, for a successor; the next step begins with nothing. */
-static void test_what_ran_in_an_examination_is_recorded(void **state)
+static void test_runs_of_an_examination_are_recorded(void **state)
 {
     static const char WISH[] =
         "{'id':'1.5','step':'%s','run':'%s','operation_of':'disk','boot':'b1','deadline_s':30,"
@@ -98,7 +98,7 @@ static void test_brakes_of_an_operation(void **state)
 }
 
 /* A journal is searched by these ids. */
-static void test_what_follows_has_the_id_of_its_repair(void **state)
+static void test_entries_that_follow_have_the_id_of_their_repair(void **state)
 {
     struct world *w = *state;
     lx01_isolate(w);
@@ -134,7 +134,7 @@ static void test_an_examination(void **state)
 }
 
 /* What is begun is not forgotten: only its end, or a person, lets the step go. */
-static void test_what_is_begun_holds_the_step(void **state)
+static void test_a_begun_operation_holds_the_step(void **state)
 {
     struct world *w = *state;
     lx01_remedy(w, true);
@@ -151,7 +151,7 @@ static void test_what_is_begun_holds_the_step(void **state)
     assert_int_equal(lx01_attempt(w)->verdict, '-');
 }
 
-static void test_a_person_ends_what_is_begun(void **state)
+static void test_a_person_ends_a_begun_operation(void **state)
 {
     struct world *w = *state;
     lx01_remedy(w, true);
@@ -164,7 +164,7 @@ static void test_a_person_ends_what_is_begun(void **state)
     assert_string_equal(lx01_effect(w, "{'state':'done','text':''}"), "nothing");
 }
 
-static void test_what_is_not_begun_goes(void **state)
+static void test_an_operation_that_has_not_begun_goes(void **state)
 {
     struct world *w = *state;
     lx01_remedy(w, false);
@@ -211,13 +211,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_an_operation),
-        TEST(test_what_ran_in_an_examination_is_recorded),
+        TEST(test_runs_of_an_examination_are_recorded),
         TEST(test_brakes_of_an_operation),
-        TEST(test_what_follows_has_the_id_of_its_repair),
+        TEST(test_entries_that_follow_have_the_id_of_their_repair),
         TEST(test_an_examination),
-        TEST(test_what_is_begun_holds_the_step),
-        TEST(test_a_person_ends_what_is_begun),
-        TEST(test_what_is_not_begun_goes),
+        TEST(test_a_begun_operation_holds_the_step),
+        TEST(test_a_person_ends_a_begun_operation),
+        TEST(test_an_operation_that_has_not_begun_goes),
         TEST(test_results_of_operations),
         TEST(test_an_operation_can_be_refused),
     };

@@ -31,7 +31,7 @@ static void test_outcomes_are_counted_once(void **state)
     assert_string_equal(lx01_judge(w, "true"), "nothing");
 }
 
-static void test_what_counts_for_nobody(void **state)
+static void test_an_outcome_that_counts_for_nobody(void **state)
 {
     struct world *w = *state;
     lx01_tried(w, "5", "?");
@@ -47,7 +47,7 @@ static void test_what_counts_for_nobody(void **state)
     assert_int_equal(world_rc(), -EINVAL);
 }
 
-static void test_what_is_no_outcome_is_refused(void **state)
+static void test_wrong_outcomes_are_refused(void **state)
 {
     static const struct {
         const char *set, *why;
@@ -107,8 +107,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_outcomes_are_counted_once),
-        TEST(test_what_counts_for_nobody),
-        TEST(test_what_is_no_outcome_is_refused),
+        TEST(test_an_outcome_that_counts_for_nobody),
+        TEST(test_wrong_outcomes_are_refused),
         TEST(test_an_outcome_for_many_faults),
         TEST(test_only_the_attempt_that_is_meant_gets_the_verdict),
     };

@@ -68,7 +68,7 @@ static void test_a_person_keeps_a_faulty_node_in_service(void **state)
     assert_int_equal(o->spent_s, 0);
 }
 
-static void test_what_an_override_refuses(void **state)
+static void test_an_override_refuses(void **state)
 {
     struct world *w = *state;
     assert_non_null(strstr(world_ask(w, COMMAND_OVERRIDE, "ann", "lx01", "{}", NULL), "a reason has 1 to"));
@@ -88,7 +88,7 @@ static void test_what_an_override_refuses(void **state)
 
 #define IN_SLURM(by, key, done) "{'by':'" by "','source':'Slurm','effect':{'key':'" key "','done':" done "}}"
 
-static void test_what_the_scheduler_says_is_about_this_node(void **state)
+static void test_a_word_of_the_scheduler_is_about_this_node(void **state)
 {
     static const struct {
         const char *set, *why;
@@ -115,8 +115,8 @@ int main(void)
         TEST(test_an_isolation_comes_after_the_override_that_covers_it),
         TEST(test_an_override_ends),
         TEST(test_a_person_keeps_a_faulty_node_in_service),
-        TEST(test_what_an_override_refuses),
-        TEST(test_what_the_scheduler_says_is_about_this_node),
+        TEST(test_an_override_refuses),
+        TEST(test_a_word_of_the_scheduler_is_about_this_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,7 +204,7 @@ static const char *approve(struct world *w, const char *why)
     return world_ask(w, COMMAND_APPROVE, "root", "s1", "{}", why);
 }
 
-static void test_what_could_not_be_wiped_is_nobodys(void **state)
+static void test_a_node_that_could_not_be_wiped_is_nobodys(void **state)
 {
     struct world *w = *state;
     world_configure(w, "s[1-4] Sensitive=yes; pool 3", NULL);
@@ -341,7 +341,7 @@ static void check_records(const struct world *w)
     assert_true(nodes[0] <= 4 && allocations[0] <= 2 && nodes[2] <= 2);
 }
 
-static void test_no_node_has_two_owners_whatever_comes(void **state)
+static void test_no_node_ever_has_two_owners(void **state)
 {
     struct world *w = *state;
     uint64_t seed = 1;
@@ -375,11 +375,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_tenants_are_configured, setup, world_teardown),
         cmocka_unit_test_setup_teardown(test_quotas_are_never_passed, setup, world_teardown),
         cmocka_unit_test_setup_teardown(test_a_sensitive_node_is_a_persons, setup, world_teardown),
-        cmocka_unit_test_setup_teardown(test_what_could_not_be_wiped_is_nobodys, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_a_node_that_could_not_be_wiped_is_nobodys, setup,
+                                        world_teardown),
         cmocka_unit_test_setup_teardown(test_a_released_node_is_held_until_it_is_approved, setup,
                                         world_teardown),
         cmocka_unit_test_setup_teardown(test_only_a_confirmed_wipe_is_one, setup, world_teardown),
-        cmocka_unit_test_setup_teardown(test_no_node_has_two_owners_whatever_comes, setup, world_teardown),
+        cmocka_unit_test_setup_teardown(test_no_node_ever_has_two_owners, setup, world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

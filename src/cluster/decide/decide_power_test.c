@@ -77,7 +77,7 @@ static void test_one_at_a_time(void **state)
     assert_int_equal(world_rc(), 0);
 }
 
-static void test_what_has_begun_is_not_disturbed(void **state)
+static void test_a_begun_operation_is_not_disturbed(void **state)
 {
     struct world *w = *state;
     static const char key[] = "effect/operate.lx01";
@@ -97,7 +97,7 @@ static void test_the_switch_stops_it(void **state)
     assert_int_equal(world_rc(), -EBUSY);
 }
 
-static void test_what_is_no_command_of_it(void **state)
+static void test_wrong_power_commands_are_refused(void **state)
 {
     static const char *const sets[] = {"{'do':'explode','force':false}", "{'do':'status','force':false}",
                                        "{'force':true}"};
@@ -124,9 +124,9 @@ int main(void)
         TEST(test_its_end_is_in_the_journal),
         TEST(test_with_force_it_says_so),
         TEST(test_one_at_a_time),
-        TEST(test_what_has_begun_is_not_disturbed),
+        TEST(test_a_begun_operation_is_not_disturbed),
         TEST(test_the_switch_stops_it),
-        TEST(test_what_is_no_command_of_it),
+        TEST(test_wrong_power_commands_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

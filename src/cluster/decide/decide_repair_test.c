@@ -41,7 +41,7 @@ static void test_a_step(void **state)
 }
 
 /* Only what had a cause that it shared leaves the queue by itself, and only while nobody has taken it. */
-static void test_who_waits_for_a_person(void **state)
+static void test_only_untaken_shared_causes_leave_the_queue_by_themselves(void **state)
 {
     static const char *const ends[] = {"'taken_by':null", "'taken_by':null,'shared':true",
                                        "'taken_by':'ann','shared':true"};
@@ -215,7 +215,7 @@ static void test_another_machine_inherits_nothing(void **state)
     assert_int_equal(lx01_repair(w)->inconclusive, 0);
 }
 
-static void test_only_what_is_replaced_is_another_machine(void **state)
+static void test_only_a_replaced_node_is_another_machine(void **state)
 {
     struct world *w = *state;
     lx01_isolate(w);
@@ -313,13 +313,13 @@ int main(void)
         TEST(test_the_words_of_a_claim_are_without_the_problem),
         TEST(test_a_step),
         TEST(test_only_the_moves_of_the_table),
-        TEST(test_who_waits_for_a_person),
+        TEST(test_only_untaken_shared_causes_leave_the_queue_by_themselves),
         TEST(test_a_repair_begins_and_ends),
         TEST(test_a_node_that_was_never_heard_is_not_admitted),
         TEST(test_attempts_are_remembered),
         TEST(test_attempts_are_bounded),
         TEST(test_another_machine_inherits_nothing),
-        TEST(test_only_what_is_replaced_is_another_machine),
+        TEST(test_only_a_replaced_node_is_another_machine),
         TEST(test_bad_moves),
         TEST(test_interference_is_not_judged),
         TEST(test_an_isolation_takes_a_node_out),

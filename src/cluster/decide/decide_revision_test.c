@@ -217,7 +217,7 @@ static void test_an_unfinished_revision_is_finished_or_removed(void **state)
 }
 
 /* The files are what they were: what the unfinished revision left goes. */
-static void test_what_is_left_is_removed_without_a_change(void **state)
+static void test_remains_of_a_revision_are_removed_without_a_change(void **state)
 {
     struct cluster *c = cluster_create();
     struct records r = {0};
@@ -242,7 +242,7 @@ int main(void)
         cmocka_unit_test(test_another_controller_has_the_same),
         cmocka_unit_test(test_a_large_text_takes_several_commits),
         cmocka_unit_test(test_an_unfinished_revision_is_finished_or_removed),
-        cmocka_unit_test(test_what_is_left_is_removed_without_a_change),
+        cmocka_unit_test(test_remains_of_a_revision_are_removed_without_a_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

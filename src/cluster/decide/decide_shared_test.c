@@ -121,7 +121,7 @@ static void test_nodes_that_left_the_cause_are_released(void **state)
     assert_non_null(strstr(share(w, SHARED("lx03", "one server", "fatal")), "one cause on 1 node: "));
 }
 
-static void test_what_is_no_shared_cause_is_refused(void **state)
+static void test_wrong_shared_causes_are_refused(void **state)
 {
     static const struct {
         const char *set, *why;
@@ -158,7 +158,7 @@ int main(void)
         TEST(test_a_shared_cause_gives_the_tally_back_once),
         TEST(test_very_many_nodes_are_released_in_parts),
         TEST(test_nodes_that_left_the_cause_are_released),
-        TEST(test_what_is_no_shared_cause_is_refused),
+        TEST(test_wrong_shared_causes_are_refused),
         TEST(test_a_cause_that_changes_is_written_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void test_a_standing_claim_is_named(void **state)
     decision_fini(&d);
 }
 
-static void test_what_drain_refuses(void **state)
+static void test_drain_refuses(void **state)
 {
     struct world *w = *state;
     cluster_meet(w->c, "stray");
@@ -99,7 +99,7 @@ static void test_a_node_has_so_many_claims(void **state)
     assert_string_equal(world_claims(w, "lx01"), "1.100 silent by fettled: silent past its grace");
 }
 
-static void test_undrain_takes_only_what_is_one_s_own(void **state)
+static void test_undrain_takes_only_one_s_own_claims(void **state)
 {
     struct world *w = *state;
     DRAIN("root", "lx[01-03]", "x", "1.1");
@@ -269,7 +269,7 @@ static void test_edits_lie_over_the_file(void **state)
     assert_string_equal(SET("root", "lx01", "{\"Speed\":null}"), "nothing");
 }
 
-static void test_what_set_refuses(void **state)
+static void test_set_refuses(void **state)
 {
     struct world *w = *state;
     assert_string_equal(SET("root", "lx01", "{}"), "nothing to set");
@@ -319,9 +319,9 @@ int main(void)
         TEST(test_drain_is_one_claim),
         TEST(test_a_repeated_drain_changes_nothing),
         TEST(test_a_standing_claim_is_named),
-        TEST(test_what_drain_refuses),
+        TEST(test_drain_refuses),
         TEST(test_a_node_has_so_many_claims),
-        TEST(test_undrain_takes_only_what_is_one_s_own),
+        TEST(test_undrain_takes_only_one_s_own_claims),
         TEST(test_a_named_claim),
         TEST(test_down_and_up),
         TEST(test_a_silent_node_is_up_when_it_is_heard),
@@ -331,7 +331,7 @@ int main(void)
         TEST(test_three_hundred_claims_go_in_parts),
         TEST(test_three_hundred_are_admitted_in_parts),
         TEST(test_edits_lie_over_the_file),
-        TEST(test_what_set_refuses),
+        TEST(test_set_refuses),
         TEST(test_a_repair_claim_is_not_released),
         TEST(test_a_drain_beside_a_repair),
     };

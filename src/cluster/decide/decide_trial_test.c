@@ -78,7 +78,7 @@ static void test_one_that_is_examined_takes_part_and_its_repair_alone_holds_it(v
     assert_int_equal(trial_last(world_trial(w, "lx02"), "pair")->result, RESULT_FATAL);
 }
 
-static void test_who_is_not_examined_or_held_for_more_is_no_guest_of_a_trial(void **state)
+static void test_a_node_that_is_not_examined_or_held_for_more_is_no_guest_of_a_trial(void **state)
 {
     struct world *w = *state;
     const char *set = "{'check':'pair','deadline_s':600,'examines':'lx02'}";
@@ -105,7 +105,7 @@ static void test_who_is_not_examined_or_held_for_more_is_no_guest_of_a_trial(voi
     assert_null(world_trial(w, "lx04"));
 }
 
-static void test_nodes_leave_one_by_one_and_what_came_of_it_stays(void **state)
+static void test_nodes_leave_one_by_one_and_their_results_stay(void **state)
 {
     struct world *w = *state;
     world_trial_begin(w, "lx[01-03]", "7.1");
@@ -169,7 +169,7 @@ static void test_a_bad_command_is_refused(void **state)
     assert_int_equal(world_rc(), -EINVAL);
 }
 
-static void test_of_too_many_checks_the_oldest_is_forgotten(void **state)
+static void test_the_oldest_of_too_many_checks_is_forgotten(void **state)
 {
     struct world *w = *state;
     for (int i = 0; i < TRIALS_KEPT_MAX + 3; i++) {
@@ -194,13 +194,13 @@ int main(void)
         TEST(test_nodes_are_held_by_one_claim_and_it_says_for_what),
         TEST(test_all_or_none_are_held),
         TEST(test_one_that_is_examined_takes_part_and_its_repair_alone_holds_it),
-        TEST(test_who_is_not_examined_or_held_for_more_is_no_guest_of_a_trial),
-        TEST(test_nodes_leave_one_by_one_and_what_came_of_it_stays),
+        TEST(test_a_node_that_is_not_examined_or_held_for_more_is_no_guest_of_a_trial),
+        TEST(test_nodes_leave_one_by_one_and_their_results_stay),
         TEST(test_a_claim_that_a_person_took_back_leaves_nothing),
         TEST(test_a_claim_without_a_record_goes_as_well),
         TEST(test_a_persons_drain_stays_when_the_trial_ends),
         TEST(test_a_bad_command_is_refused),
-        TEST(test_of_too_many_checks_the_oldest_is_forgotten),
+        TEST(test_the_oldest_of_too_many_checks_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

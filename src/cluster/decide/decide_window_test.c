@@ -19,7 +19,7 @@ static const char *window(struct world *w, const char *nodes, const char *set)
     return world_tell(w, COMMAND_WINDOW, nodes, quoted(set), NULL);
 }
 
-static void test_a_window_is_recorded_beside_what_a_person_said(void **state)
+static void test_a_window_is_recorded_beside_a_persons_maintenance(void **state)
 {
     struct world *w = *state;
     static const char in[] = "{'by':'Slurm','why':'reservation root_1'}",
@@ -83,7 +83,7 @@ static void test_very_many_go_in_parts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_window_is_recorded_beside_what_a_person_said),
+        TEST(test_a_window_is_recorded_beside_a_persons_maintenance),
         TEST(test_one_that_is_not_listed_any_more_lies_in_no_window),
         TEST(test_nodes_that_nobody_knows_are_left_out),
         TEST(test_very_many_go_in_parts),

@@ -174,7 +174,7 @@ static void test_a_selection_has_each_claim_once_and_is_bounded(void **state)
     assert_non_null(w);
 }
 
-static void test_what_is_released_leaves_its_claims(void **state)
+static void test_released_nodes_leave_their_claims(void **state)
 {
     struct world *w = *state;
     bool marks[6] = {false};
@@ -208,7 +208,7 @@ int main(void)
         TEST(test_a_node_is_named_once),
         TEST(test_a_drained_node_is_drained_under_the_next_claim),
         TEST(test_a_selection_has_each_claim_once_and_is_bounded),
-        TEST(test_what_is_released_leaves_its_claims),
+        TEST(test_released_nodes_leave_their_claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

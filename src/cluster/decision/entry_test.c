@@ -46,7 +46,7 @@ static void test_each_field_is_a_member(void **state)
     assert_false(f.moves);
 }
 
-static void test_what_was_written_is_read(void **state)
+static void test_written_fields_are_read(void **state)
 {
     struct entry_fields f;
     assert_int_equal(entry_fields_read(all, &f, NULL), 0);
@@ -98,7 +98,7 @@ static void test_owners_are_written_and_read(void **state)
 }
 
 /* As a newer fettled of the same format may write. */
-static void test_what_is_not_known_is_left_out(void **state)
+static void test_unknown_members_are_left_out(void **state)
 {
     struct entry_fields f;
     assert_int_equal(entry_fields_read("\"mood\":[1],\"outcome\":\"better\",\"remedy\":\"x\"", &f, NULL), 0);
@@ -111,7 +111,7 @@ static void test_what_is_not_known_is_left_out(void **state)
     entry_fields_fini(&f);
 }
 
-static void test_what_is_no_field_is_refused(void **state)
+static void test_wrong_fields_are_refused(void **state)
 {
     static const struct {
         const char *members, *says;
@@ -148,11 +148,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_is_written_as_nothing),
         cmocka_unit_test(test_each_field_is_a_member),
-        cmocka_unit_test(test_what_was_written_is_read),
+        cmocka_unit_test(test_written_fields_are_read),
         cmocka_unit_test(test_a_move_without_an_event_is_read),
         cmocka_unit_test(test_owners_are_written_and_read),
-        cmocka_unit_test(test_what_is_not_known_is_left_out),
-        cmocka_unit_test(test_what_is_no_field_is_refused),
+        cmocka_unit_test(test_unknown_members_are_left_out),
+        cmocka_unit_test(test_wrong_fields_are_refused),
         cmocka_unit_test(test_outcomes_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

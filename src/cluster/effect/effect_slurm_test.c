@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void test_what_slurm_is_told_has_the_id_of_its_claim(void **state)
+static void test_a_note_for_slurm_has_the_id_of_its_claim(void **state)
 {
     struct world *w = *state;
     world_tell(w, COMMAND_EFFECT, "",
@@ -111,7 +111,7 @@ static void test_an_override_in_slurm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_slurm_is_told_has_the_id_of_its_claim),
+        TEST(test_a_note_for_slurm_has_the_id_of_its_claim),
         TEST(test_slurm),
         TEST(test_an_override_in_slurm),
     };

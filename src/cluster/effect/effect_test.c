@@ -63,7 +63,7 @@ static void test_nobody_is_told_where_nobody_listens(void **state)
     "{\"flag\":\"Warning\",\"status\":\"drift:major:x\",\"group\":\"drifted\",\"message\":\"m\"," \
     "\"pending\":true}"
 
-static void test_what_was_told_is_taken_back(void **state)
+static void test_a_told_effect_is_taken_back(void **state)
 {
     struct world *w = *state;
     world_ochami(w);
@@ -81,7 +81,7 @@ static void test_what_was_told_is_taken_back(void **state)
     assert_string_equal(EFFECT("ochami.lx01", "null"), "nothing"); /* it is gone */
 }
 
-static void test_what_nobody_was_told_is_forgotten(void **state)
+static void test_an_untold_effect_is_forgotten(void **state)
 {
     struct world *w = *state;
     world_ochami(w);
@@ -92,7 +92,7 @@ static void test_what_nobody_was_told_is_forgotten(void **state)
 }
 
 /* The driver says what it is about to do before it does it. It is taken back where it may stand. */
-static void test_what_may_have_been_told_is_taken_back(void **state)
+static void test_an_effect_that_may_have_been_told_is_taken_back(void **state)
 {
     struct world *w = *state;
     world_ochami(w);
@@ -142,7 +142,7 @@ static void test_results_in_words(void **state)
     }
 }
 
-static void test_what_results_refuse(void **state)
+static void test_results_refuse(void **state)
 {
     struct world *w = *state;
     world_ochami(w);
@@ -215,7 +215,7 @@ static const char *a_day(struct world *w, const char *boots)
 }
 
 /* Invariant: nothing is rebooted for ever, whoever leads, and whatever it was between. */
-static void test_what_reboots_do_not_cure_is_not_rebooted_for_ever(void **state)
+static void test_a_drift_that_reboots_do_not_cure_ends_the_reboots(void **state)
 {
     struct world *w = *state;
     world_ochami(w);
@@ -246,7 +246,7 @@ static void test_what_reboots_do_not_cure_is_not_rebooted_for_ever(void **state)
     assert_null(m->past);
 }
 
-static void test_what_the_reboot_before_came_to_is_not_this_one(void **state)
+static void test_a_result_of_the_reboot_before_does_not_count(void **state)
 {
     struct world *w = *state;
     world_ochami(w);
@@ -262,7 +262,7 @@ static void test_what_the_reboot_before_came_to_is_not_this_one(void **state)
     assert_non_null(strstr(world_tell(w, COMMAND_EFFECT, "", set.s, NULL), "lx01: reboot: completed\n"));
 }
 
-static void test_who_listens_later_is_told_later(void **state)
+static void test_a_system_that_listens_later_is_told_later(void **state)
 {
     struct world *w = *state;
     const struct member *m;
@@ -301,16 +301,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_ochami_is_told),
         TEST(test_nobody_is_told_where_nobody_listens),
-        TEST(test_what_was_told_is_taken_back),
-        TEST(test_what_nobody_was_told_is_forgotten),
-        TEST(test_what_may_have_been_told_is_taken_back),
+        TEST(test_a_told_effect_is_taken_back),
+        TEST(test_an_untold_effect_is_forgotten),
+        TEST(test_an_effect_that_may_have_been_told_is_taken_back),
         TEST(test_results_in_words),
-        TEST(test_what_results_refuse),
+        TEST(test_results_refuse),
         TEST(test_a_reboot_is_asked_for_once_a_boot),
         TEST(test_a_reboot_names_the_image_of_the_class),
-        TEST(test_what_reboots_do_not_cure_is_not_rebooted_for_ever),
-        TEST(test_what_the_reboot_before_came_to_is_not_this_one),
-        TEST(test_who_listens_later_is_told_later),
+        TEST(test_a_drift_that_reboots_do_not_cure_ends_the_reboots),
+        TEST(test_a_result_of_the_reboot_before_does_not_count),
+        TEST(test_a_system_that_listens_later_is_told_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static const char GOOD[] =
     "{\"components\":{\"redfish.bmc\":\"2.1\"},\"unknown\":{\"redfish.bios\":\"no such "
     "file\"}}";
 
-static void test_what_the_bmc_told_is_kept(void **state)
+static void test_components_of_the_bmc_are_kept(void **state)
 {
     struct world *w = *state;
     world_takes(w, "bmc/lx01", GOOD);
@@ -86,7 +86,7 @@ static void test_a_bmc_tells_16_components_at_most(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_the_bmc_told_is_kept),         TEST(test_two_nodes_that_tell_the_same_are_two_records),
+        TEST(test_components_of_the_bmc_are_kept),    TEST(test_two_nodes_that_tell_the_same_are_two_records),
         TEST(test_a_node_that_is_not_listed_is_met),  TEST(test_damaged_records_are_refused),
         TEST(test_a_bmc_tells_16_components_at_most),
     };

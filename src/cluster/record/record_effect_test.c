@@ -45,7 +45,7 @@ static void test_damaged_records_are_refused(void **state)
         world_refuses(*state, bad[i][0], bad[i][1], bad[i][2]);
 }
 
-static void test_what_records_of_reboots_refuse(void **state)
+static void test_records_of_reboots_refuse(void **state)
 {
     static const char *const times[] = {"7", "[7]", "[\"x\"]", "[\"-1\"]",
                                         "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]"};
@@ -105,10 +105,8 @@ static void test_drivers_hear_of_effects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_each_kind_is_taken),
-        TEST(test_damaged_records_are_refused),
-        TEST(test_what_records_of_reboots_refuse),
-        TEST(test_a_note_says_whether_the_node_is_held),
+        TEST(test_each_kind_is_taken),        TEST(test_damaged_records_are_refused),
+        TEST(test_records_of_reboots_refuse), TEST(test_a_note_says_whether_the_node_is_held),
         TEST(test_drivers_hear_of_effects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,7 @@ static void test_a_drift_that_lasted_more_than_an_hour_leaves_nothing(void **sta
     assert_null(cluster_find(w->c, "lx01")->past);
 }
 
-static void test_a_successor_knows_what_flaps(void **state)
+static void test_a_successor_knows_the_flaps(void **state)
 {
     struct world *w = *state;
     world_baselines(w);
@@ -148,7 +148,7 @@ int main(void)
         TEST(test_the_third_drift_within_an_hour_flaps),
         TEST(test_a_third_drift_after_more_than_an_hour_does_not_flap),
         TEST(test_a_drift_that_lasted_more_than_an_hour_leaves_nothing),
-        TEST(test_a_successor_knows_what_flaps),
+        TEST(test_a_successor_knows_the_flaps),
         TEST(test_it_is_forgotten_with_its_node),
         TEST(test_damaged_records_are_refused_with_words),
     };

@@ -32,7 +32,7 @@ static void test_records_are_read_strictly(void **state)
 #define SLURM(claim, state, more) \
     "{'id':'1','claim':'" claim "','state':'" state "','at':'7','reservation':false" more "}"
 
-static void test_what_drivers_are_to_do_is_read(void **state)
+static void test_operations_for_drivers_are_read(void **state)
 {
     static const char *const good[][2] = {
         {"effect/power.lx01", POWER("1", "power.off", "false", "null")},
@@ -107,7 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_records_are_read_strictly),
-        TEST(test_what_drivers_are_to_do_is_read),
+        TEST(test_operations_for_drivers_are_read),
         TEST(test_damaged_records_are_refused),
         TEST(test_an_id_has_a_limit),
     };

@@ -36,7 +36,7 @@ static void test_an_override_is_read_and_written(void **state)
     assert_string_equal(t.s, "xid.79 gpu 0 (fatal), scratch (warn)");
 }
 
-static void test_it_covers_what_is_no_worse_on_the_same_device(void **state)
+static void test_it_covers_findings_no_worse_on_the_same_device(void **state)
 {
     struct world *w = *state;
     assert_int_equal(
@@ -93,7 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_an_override_is_read_and_written),
-        TEST(test_it_covers_what_is_no_worse_on_the_same_device),
+        TEST(test_it_covers_findings_no_worse_on_the_same_device),
         TEST(test_damaged_records_are_refused),
         TEST(test_it_covers_so_many_incidents_at_most),
     };

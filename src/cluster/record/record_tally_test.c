@@ -132,7 +132,7 @@ static void test_the_highest_count_stays(void **state)
     assert_true(of(w, "a", "gpu").helped == UINT32_MAX);
 }
 
-static void test_a_full_tally_counts_what_it_has(void **state)
+static void test_a_full_tally_counts_its_own_rows(void **state)
 {
     struct world *w = *state;
     CLEANUP_TEXT struct text t = {0};
@@ -220,7 +220,7 @@ int main(void)
         TEST(test_damaged_tallies_are_refused),
         TEST(test_outcomes_are_counted_and_taken_back),
         TEST(test_the_highest_count_stays),
-        TEST(test_a_full_tally_counts_what_it_has),
+        TEST(test_a_full_tally_counts_its_own_rows),
         TEST(test_a_switch_that_is_on_says_who_and_why),
         TEST(test_the_latest_isolations_are_kept),
         TEST(test_no_more_isolations_than_the_limit),

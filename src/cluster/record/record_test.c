@@ -115,7 +115,7 @@ static void test_damaged_records_are_refused_with_words(void **state)
     assert_string_equal(world_claims(w, "lx01"), "1 drain by root: x");
 }
 
-static void test_removing_what_is_not_there(void **state)
+static void test_removing_an_absent_record(void **state)
 {
     struct world *w = *state;
     uint64_t before = cluster_digest(w->c);
@@ -132,7 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_claim_is_rewritten_in_place),
         TEST(test_damaged_records_are_refused_with_words),
-        TEST(test_removing_what_is_not_there),
+        TEST(test_removing_an_absent_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

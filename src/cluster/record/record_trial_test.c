@@ -36,7 +36,7 @@ static void test_damaged_records_are_refused(void **state)
     assert_int_equal(trial_last(world_trial(w, "lx01"), "x")->at.ns, 4);
 }
 
-static void test_what_was_held_is_there_after_a_restart(void **state)
+static void test_held_nodes_are_there_after_a_restart(void **state)
 {
     struct world *w = *state;
     world_trial_begin(w, "lx[01-02]", "7.1");
@@ -53,7 +53,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_damaged_records_are_refused),
-        TEST(test_what_was_held_is_there_after_a_restart),
+        TEST(test_held_nodes_are_there_after_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void name_token(void *arg, const char *hash)
     text_printf(arg, "%s ", hash);
 }
 
-static void test_what_is_not_there_is_not_found(void **state)
+static void test_absent_records_are_not_found(void **state)
 {
     struct world *w = *state;
     static const char record[] = "{\"nodes\":\"\",\"by\":\"root\",\"expires\":\"1\"}";
@@ -124,7 +124,7 @@ static void test_a_node_is_excepted_by_its_class_or_by_itself(void **state)
     assert_false(cluster_excepts(w->c, cluster_find(w->c, "lx03")));
 }
 
-static void test_a_value_is_found_by_what_was_measured(void **state)
+static void test_a_value_is_found_by_its_measure(void **state)
 {
     struct floor_value values[2] = {{.what = "bandwidth MB/s", .value = 5},
                                     {.what = "latency ns", .value = 7}};
@@ -143,9 +143,9 @@ int main(void)
         TEST(test_names_are_found_from_any_place),
         TEST(test_more_nodes_than_there_was_room_for),
         TEST(test_a_node_of_which_something_is_recorded_stays),
-        TEST(test_what_is_not_there_is_not_found),
+        TEST(test_absent_records_are_not_found),
         TEST(test_a_node_is_excepted_by_its_class_or_by_itself),
-        TEST(test_a_value_is_found_by_what_was_measured),
+        TEST(test_a_value_is_found_by_its_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void test_an_owner_is_written_as_it_was_read(void **state)
     }
 }
 
-static void test_what_is_no_owner_is_refused(void **state)
+static void test_a_name_that_is_no_owner_is_refused(void **state)
 {
     static const char *const names[] = {"",    "@",     "@a b",  "a/",    "a:", "/b",        ":1",
                                         "a b", "a/b/c", "a:b:c", "a:b/c", "-a", "@\xc3\xa4", "a/@b"};
@@ -83,7 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_owner_is_written_as_it_was_read),
-        cmocka_unit_test(test_what_is_no_owner_is_refused),
+        cmocka_unit_test(test_a_name_that_is_no_owner_is_refused),
         cmocka_unit_test_setup_teardown(test_owners_and_tenants_are_found, world_setup, world_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

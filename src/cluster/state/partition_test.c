@@ -43,7 +43,7 @@ static void test_words_become_numbers(void **state)
     }
 }
 
-static void test_what_is_neither_is_refused_with_the_nearest(void **state)
+static void test_an_unknown_partition_is_refused_with_the_nearest(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
     struct err e;
@@ -61,7 +61,7 @@ int main(void)
         cmocka_unit_test(test_partitions_are_found_by_name_and_number),
         cmocka_unit_test(test_people_call_a_partition_by_its_name_or_number),
         cmocka_unit_test(test_words_become_numbers),
-        cmocka_unit_test(test_what_is_neither_is_refused_with_the_nearest),
+        cmocka_unit_test(test_an_unknown_partition_is_refused_with_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

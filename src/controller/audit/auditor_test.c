@@ -530,7 +530,7 @@ static void test_archives_whole_bundles(void **state)
 }
 
 /* What is not in the archive stays in the journal. */
-static void test_what_may_leave(void **state)
+static void test_entries_that_may_leave(void **state)
 {
     struct world *x = *state;
     struct treefile *tree;
@@ -733,7 +733,7 @@ int main(void)
         TEST(test_tiles_and_bundles),
         TEST(test_too_many_questions),
         TEST(test_archives_whole_bundles),
-        TEST(test_what_may_leave),
+        TEST(test_entries_that_may_leave),
         TEST(test_entries_of_the_archive),
         TEST(test_an_archive_that_fails),
         TEST(test_an_archive_of_another_log),

@@ -323,7 +323,7 @@ static void test_a_store_that_cannot_tell_is_loaded_anew(void **state)
     x->store->engine = engine;
 }
 
-static void test_what_waits_is_one_batch(void **state)
+static void test_waiting_commands_are_one_batch(void **state)
 {
     struct world *x = *state;
     double ms;
@@ -553,7 +553,7 @@ static void test_a_claim_for_all_is_in_the_way_of_each(void **state)
     without_listings(x, shown);
 }
 
-static void test_what_rests_on_a_baseline_waits_for_it(void **state)
+static void test_a_command_that_rests_on_a_baseline_waits_for_it(void **state)
 {
     struct world *x = *state;
     struct listing *shown[2];
@@ -575,7 +575,7 @@ static void test_what_rests_on_a_baseline_waits_for_it(void **state)
     without_listings(x, shown);
 }
 
-static void test_a_result_waits_for_what_its_node_waits_for(void **state)
+static void test_a_result_waits_with_its_node(void **state)
 {
     struct world *x = *state;
     ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
@@ -755,7 +755,7 @@ static void turn_until(struct world *x, const char *words)
 /* While the disk refuses, the caller is told that the outcome is not known, and never that the change was
  * refused. Nothing else is decided. A commit that is found later is announced like a commit by another
  * controller. */
-static void test_what_stays_unknown_is_answered_as_that(void **state)
+static void test_an_outcome_that_stays_unknown_is_answered_as_that(void **state)
 {
     struct world *x = *state;
     ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
@@ -844,7 +844,7 @@ static void test_too_many_are_refused(void **state)
     assert_int_equal(count(x->log.s, "a: ok"), 10000);
 }
 
-static void test_what_waits_is_answered_at_the_end(void **state)
+static void test_waiting_commands_are_answered_at_the_end(void **state)
 {
     struct world *x = *state;
     for (int i = 0; i < 3; i++)
@@ -946,7 +946,7 @@ int main(void)
         TEST(test_answered_after_the_stream_and_never_at_once),
         TEST(test_a_follower_becomes_the_leader),
         TEST(test_a_store_that_cannot_tell_is_loaded_anew),
-        TEST(test_what_waits_is_one_batch),
+        TEST(test_waiting_commands_are_one_batch),
         TEST(test_the_same_node_waits_for_the_next_batch),
         TEST(test_the_same_record_waits_for_the_next_batch),
         TEST(test_two_that_leave_service_are_two_batches),
@@ -957,8 +957,8 @@ int main(void)
         TEST(test_a_dry_command_changes_nothing),
         TEST(test_a_long_dry_command_is_decided_to_its_end),
         TEST(test_a_claim_for_all_is_in_the_way_of_each),
-        TEST(test_what_rests_on_a_baseline_waits_for_it),
-        TEST(test_a_result_waits_for_what_its_node_waits_for),
+        TEST(test_a_command_that_rests_on_a_baseline_waits_for_it),
+        TEST(test_a_result_waits_with_its_node),
         TEST(test_repairs_get_their_ids),
         TEST(test_each_outcome_counts),
         TEST(test_switches_wait_for_each_other),
@@ -969,11 +969,11 @@ int main(void)
         TEST(test_a_deposed_one_does_nothing_any_more),
         TEST(test_an_unknown_commit_that_is_there_is_done),
         TEST(test_an_unknown_commit_that_is_gone_is_refused),
-        TEST(test_what_stays_unknown_is_answered_as_that),
+        TEST(test_an_outcome_that_stays_unknown_is_answered_as_that),
         TEST(test_an_unknown_commit_is_found_by_the_next_start),
         TEST(test_commits_of_others_are_followed),
         TEST(test_too_many_are_refused),
-        TEST(test_what_waits_is_answered_at_the_end),
+        TEST(test_waiting_commands_are_answered_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void one_of_a_kind_is_under_way(void **state)
     end(3, 0);
 }
 
-static void what_differs_goes_side_by_side(void **state)
+static void different_proposals_go_side_by_side(void **state)
 {
     assert_true(propose(COMMAND_DRIFT, "a"));
     assert_true(propose(COMMAND_DRIFT, "b"));
@@ -90,7 +90,7 @@ static void what_differs_goes_side_by_side(void **state)
         end(i, 0);
 }
 
-static void what_says_much_is_bounded_and_keeps_nobody_else_waiting(void **state)
+static void many_proposals_are_bounded_and_keep_no_other_kind_waiting(void **state)
 {
     char named[16];
     for (int i = 0; i < PROPOSALS_MAX; i++) {
@@ -113,8 +113,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(one_of_a_kind_is_under_way),
-        TEST(what_differs_goes_side_by_side),
-        TEST(what_says_much_is_bounded_and_keeps_nobody_else_waiting),
+        TEST(different_proposals_go_side_by_side),
+        TEST(many_proposals_are_bounded_and_keep_no_other_kind_waiting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static void test_everything_newest_first(void **state)
 }
 
 /* A list that names the node together with others matches too. */
-static void test_what_names_a_node(void **state)
+static void test_entries_that_name_a_node(void **state)
 {
     struct world *x = *state;
     assert_string_equal(found(x, &all, "lx02"), "5 3 2 1");
@@ -181,7 +181,7 @@ static void test_by_somebody(void **state)
 }
 
 /* A command, and everything that followed from it. */
-static void test_what_is_part_of_a_claim(void **state)
+static void test_entries_that_are_part_of_a_claim(void **state)
 {
     struct world *x = *state;
     struct journal_ask a = all;
@@ -301,12 +301,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_everything_newest_first),
-        TEST(test_what_names_a_node),
+        TEST(test_entries_that_name_a_node),
         TEST(test_no_host_list),
         TEST(test_a_command_or_a_kind_of_them),
         TEST(test_no_more_than_asked),
         TEST(test_by_somebody),
-        TEST(test_what_is_part_of_a_claim),
+        TEST(test_entries_that_are_part_of_a_claim),
         TEST(test_between_times),
         TEST(test_a_clock_that_was_set_back),
         TEST(test_between_revisions),

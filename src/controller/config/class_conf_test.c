@@ -77,7 +77,7 @@ static void test_bad_classes(void **state)
     }
 }
 
-static void test_a_class_asks_for_what_there_is(void **state)
+static void test_a_class_asks_for_things_that_exist(void **state)
 {
     const char *why = config_bad(config_with_classes("", "Class=gpu Reboot=yes\n"), "Name=lx01\n", NULL);
     assert_string_equal(
@@ -94,7 +94,7 @@ static void test_the_classes_file_is_wanted(void **state)
     assert_ptr_equal(strstr(why, "fettle.conf:3: ClassConf: /nonexistent/classes"), why);
 }
 
-static void test_what_classes_name_fits_a_frame(void **state)
+static void test_names_of_classes_fit_a_frame(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
     for (int i = 0; i < 40; i++) { /* each names four files of 250 characters */
@@ -109,7 +109,7 @@ static void test_what_classes_name_fits_a_frame(void **state)
              "32768 can be told to the agents");
 }
 
-static void test_which_classes_changed(void **state)
+static void test_changed_classes_are_said(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
     struct config was = config_good(config_with_classes("", "Class=a\nClass=b Drifted=avoid\nClass=c\n"),
@@ -139,10 +139,10 @@ int main(void)
         TEST(test_classes),
         TEST(test_a_class_has_partitions_by_name),
         TEST(test_bad_classes),
-        TEST(test_a_class_asks_for_what_there_is),
+        TEST(test_a_class_asks_for_things_that_exist),
         TEST(test_the_classes_file_is_wanted),
-        TEST(test_what_classes_name_fits_a_frame),
-        TEST(test_which_classes_changed),
+        TEST(test_names_of_classes_fit_a_frame),
+        TEST(test_changed_classes_are_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

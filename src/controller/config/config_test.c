@@ -193,7 +193,7 @@ static void test_acting_without_examinations_is_doubted(void **state)
     doubts_of(act, "Name=lx[01-04]\n", doubt);
 }
 
-static void test_what_changed(void **state)
+static void test_changed_parameters_are_said(void **state)
 {
     CLEANUP_TEXT struct text t = {0};
     struct config was = config_good("", "Name=lx01\n", NULL);
@@ -231,7 +231,7 @@ int main(void)
         TEST(test_timeouts_follow_the_interval),
         TEST(test_classes_of_nodes_that_nobody_configured),
         TEST(test_nodes_and_files_that_are_not_there),
-        TEST(test_what_changed),
+        TEST(test_changed_parameters_are_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,7 +240,7 @@ static const char *hash_of(const char *parameters, const char *nodes)
 }
 
 /* Comments, blanks, the order of parameters, and a controller's own values make no new revision. */
-static void test_what_makes_a_revision(void **state)
+static void test_meaning_alone_makes_a_revision(void **state)
 {
     char first[REVISION_HASH_BYTES + 1];
     memcpy(first, hash_of("MaxOut = 7\nHealth = act\n", "Name=lx01 CPUs=2\n"), sizeof first);
@@ -298,8 +298,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_records_decide_as_the_files),  TEST(test_defaults_are_agreed_as_defaults),
-        TEST(test_what_makes_a_revision),        TEST(test_a_hundred_thousand_lines),
+        TEST(test_records_decide_as_the_files),    TEST(test_defaults_are_agreed_as_defaults),
+        TEST(test_meaning_alone_makes_a_revision), TEST(test_a_hundred_thousand_lines),
         TEST(test_texts_are_checked_like_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static void an_agent_that_asks_is_told_what_is_good_for_now(void **state)
     assert_int_equal(results, 1); /* it may have the order from before */
 }
 
-static void what_a_check_said_is_its_verdict(void **state)
+static void the_result_of_a_check_is_its_verdict(void **state)
 {
     actors_effect(actors, KEY, RECORD("check:disk", "{\"state\":\"begun\",\"at\":\"1\"}"));
     say("{\"id\":\"" ORIGIN ".3.1\",\"state\":\"done\",\"text\":\"\",\"verdict\":{\"result\":\"ok\"}}");
@@ -220,7 +220,7 @@ static void a_clock_that_is_set_ends_nothing(void **state)
     assert_non_null(strstr(said, "\"deadline_ms\":85000,"));
 }
 
-static void what_is_over_is_not_told_to_begin(void **state)
+static void an_operation_that_is_over_is_not_told_to_begin(void **state)
 {
     actors_effect(actors, KEY, RECORD("node:true", "{\"state\":\"begun\",\"at\":\"1\"}"));
     turn(110);
@@ -241,7 +241,7 @@ static void a_deadline_is_one_that_an_agent_takes(void **state)
 }
 
 /* It was allowed, and by the time that the record has it somebody has thrown the switch. */
-static void what_is_not_allowed_any_more_is_not_told(void **state)
+static void an_operation_not_allowed_any_more_is_not_told(void **state)
 {
     actors_effect(actors, KEY, RECORD("node:true", "null"));
     turn(10);
@@ -253,7 +253,7 @@ static void what_is_not_allowed_any_more_is_not_told(void **state)
 }
 
 /* The agent heard of it, and was stopped before it had the order; so nothing was done. */
-static void what_was_not_ordered_yet_is_refused_when_it_may_not_be(void **state)
+static void an_operation_without_an_order_is_refused_when_it_may_not_be(void **state)
 {
     actors_effect(actors, KEY, RECORD("node:true", "null"));
     turn(10);
@@ -268,7 +268,7 @@ static void what_was_not_ordered_yet_is_refused_when_it_may_not_be(void **state)
 }
 
 /* Another controller began it: perhaps the agent knows of it, perhaps not. It is asked what it did. */
-static void what_may_have_been_told_is_told_again_only_while_it_is_allowed(void **state)
+static void an_operation_is_told_again_only_while_it_is_allowed(void **state)
 {
     actors_effect(actors, KEY, RECORD("node:true", "{\"state\":\"begun\",\"at\":\"1\"}"));
     may = -EAGAIN;
@@ -287,7 +287,7 @@ static void what_may_have_been_told_is_told_again_only_while_it_is_allowed(void 
 }
 
 /* Another controller began it, and its order never reached the agent, which asks for it: it was not done. */
-static void what_an_agent_never_heard_of_was_not_done(void **state)
+static void an_operation_that_an_agent_never_heard_of_was_not_done(void **state)
 {
     actors_effect(actors, KEY, RECORD("node:true", "{\"state\":\"begun\",\"at\":\"1\"}"));
     may = -EBUSY;
@@ -300,7 +300,7 @@ static void what_an_agent_never_heard_of_was_not_done(void **state)
 }
 
 /* It is told by what it has to forget, and up to which line. */
-static void what_a_person_answered_for_is_forgotten(void **state)
+static void faults_that_a_person_answered_for_are_forgotten(void **state)
 {
     actors_effect(actors, KEY, RECORD("forget:77:xid.79 xid.48", "{\"state\":\"begun\",\"at\":\"1\"}"));
     turn(10);
@@ -351,7 +351,7 @@ static void a_person_s_check_is_no_effect(void **state)
     assert_int_equal(actors_check(actors, m, &disk, on_verdict, NULL, &e), -EAGAIN);
 }
 
-static void those_who_run_it_together_are_told_with_whom(void **state)
+static void nodes_that_run_a_check_together_are_told_their_partners(void **state)
 {
     struct member *m = cluster_find(cluster, "lx1");
     const struct actors_ask pair = {"pair", span_s(20), "lx1,lx2", 1};
@@ -372,21 +372,21 @@ int main(void)
         TEST(the_record_says_begun_before_the_agent_hears_of_it),
         TEST(an_agent_is_told_until_it_says_what_came_of_it),
         TEST(an_agent_that_asks_is_told_what_is_good_for_now),
-        TEST(what_a_check_said_is_its_verdict),
+        TEST(the_result_of_a_check_is_its_verdict),
         TEST(a_check_that_is_given_up_is_ended),
         TEST(not_now_is_asked_again_and_not_any_more_is_refused),
         TEST(an_agent_that_never_answers_leaves_it_unknown),
         TEST(a_clock_that_is_set_ends_nothing),
-        TEST(what_is_over_is_not_told_to_begin),
+        TEST(an_operation_that_is_over_is_not_told_to_begin),
         TEST(a_deadline_is_one_that_an_agent_takes),
-        TEST(what_is_not_allowed_any_more_is_not_told),
-        TEST(what_was_not_ordered_yet_is_refused_when_it_may_not_be),
-        TEST(what_may_have_been_told_is_told_again_only_while_it_is_allowed),
-        TEST(what_an_agent_never_heard_of_was_not_done),
-        TEST(what_a_person_answered_for_is_forgotten),
+        TEST(an_operation_not_allowed_any_more_is_not_told),
+        TEST(an_operation_without_an_order_is_refused_when_it_may_not_be),
+        TEST(an_operation_is_told_again_only_while_it_is_allowed),
+        TEST(an_operation_that_an_agent_never_heard_of_was_not_done),
+        TEST(faults_that_a_person_answered_for_are_forgotten),
         TEST(an_effect_that_is_gone_and_those_of_others_are_nobody_s),
         TEST(a_person_s_check_is_no_effect),
-        TEST(those_who_run_it_together_are_told_with_whom),
+        TEST(nodes_that_run_a_check_together_are_told_their_partners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -428,7 +428,7 @@ static void a_result_is_committed(void **state)
     assert_int_equal(submitted.n, 1);
 }
 
-static void what_cannot_be_committed_is_tried_again(void **state)
+static void a_result_that_cannot_be_committed_is_tried_again(void **state)
 {
     driver.sink.result(driver.sink.arg, KEY, "null");
     committed(-EAGAIN);
@@ -460,7 +460,7 @@ static void a_newer_result_comes_after_the_older(void **state)
     assert_int_equal(submitted.n, 2);
 }
 
-static void a_result_of_what_is_gone_is_dropped(void **state)
+static void a_result_of_a_gone_effect_is_dropped(void **state)
 {
     driver.sink.result(driver.sink.arg, KEY, "1");
     committed(-ENOENT);
@@ -468,7 +468,7 @@ static void a_result_of_what_is_gone_is_dropped(void **state)
     assert_int_equal(submitted.n, 1);
 }
 
-static void who_may_reboot_is_asked_of_the_watch(void **state)
+static void the_watch_is_asked_which_node_may_reboot(void **state)
 {
     struct err e = {0};
     assert_int_equal(driver.sink.may_reboot(driver.sink.arg, "lx1", "right", &e), 0);
@@ -526,7 +526,7 @@ static void an_override_is_committed_with_its_result(void **state)
     committed(0);
 }
 
-static void what_slurm_says_of_work_goes_to_the_watch(void **state)
+static void slurms_word_about_work_goes_to_the_watch(void **state)
 {
     outbox_configure(outbox, &with_slurm);
     cluster_find(cluster, "lx1")->listed = true;
@@ -549,7 +549,7 @@ static void what_slurm_says_of_work_goes_to_the_watch(void **state)
     slurm.sink.saw(slurm.sink.arg, NULL);
 }
 
-static void who_else_holds_it_goes_to_the_watch(void **state)
+static void another_holder_goes_to_the_watch(void **state)
 {
     outbox_configure(outbox, &with_slurm);
     cluster_find(cluster, "lx1")->listed = true;
@@ -585,7 +585,7 @@ static void who_else_holds_it_goes_to_the_watch(void **state)
     assert_int_equal(slurm.looked, 1);
 }
 
-static void what_slurm_says_goes_to_the_watch(void **state)
+static void slurms_words_go_to_the_watch(void **state)
 {
     outbox_configure(outbox, &with_slurm);
     cluster_find(cluster, "lx1")->listed = true;
@@ -610,7 +610,7 @@ static void what_slurm_says_goes_to_the_watch(void **state)
     assert_null(word.state);
 }
 
-static void who_holds_it_in_ochami_goes_to_the_watch(void **state)
+static void a_holder_in_ochami_goes_to_the_watch(void **state)
 {
     struct member *m = cluster_find(cluster, "lx1");
     struct err e = {.code = -EIO};
@@ -633,7 +633,7 @@ static void who_holds_it_in_ochami_goes_to_the_watch(void **state)
     smd_asked.fn(smd_asked.arg, "gone", NULL, false, NULL);
 }
 
-static void who_lies_in_a_maintenance_reservation_goes_to_the_watch(void **state)
+static void nodes_in_a_maintenance_reservation_go_to_the_watch(void **state)
 {
     struct slurm_maintenance list[] = {{.name = "fan"}, {.name = "all"}};
     cluster_meet(cluster, "lx2");
@@ -717,7 +717,7 @@ static void a_person_s_drain_is_wanted_in_slurm(void **state)
     assert_false(want.own);
 }
 
-static void what_fettle_decided_is_its_own(void **state)
+static void a_decision_of_fettle_is_its_own(void **state)
 {
     struct slurm_want want;
     outbox_configure(outbox, &with_slurm);
@@ -755,7 +755,7 @@ static void no_work_counts_when_no_more_can_come(void **state)
     assert_int_equal(seen_work, WORK_IDLE);
 }
 
-static void what_was_seen_before_a_drain_is_wanted_counts_no_more(void **state)
+static void a_look_before_the_drain_counts_no_more(void **state)
 {
     struct slurm_want want;
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
@@ -778,7 +778,7 @@ static void what_was_seen_before_a_drain_is_wanted_counts_no_more(void **state)
 
 /* That the last reading had no such node may be its own fault; only Slurm's word that there is none counts.
  */
-static void who_is_not_listed_is_not_known_until_slurm_says_that_it_has_no_such_node(void **state)
+static void a_missing_node_is_unknown_until_slurm_says_that_it_has_none(void **state)
 {
     struct slurm_want want;
     CLEANUP_HOSTLIST struct hostlist nodes = {0};
@@ -823,25 +823,25 @@ int main(void)
         TEST(a_driver_that_was_made_anew_is_told_once),
         TEST(power_has_the_bmcs_of_the_configuration),
         TEST(a_result_is_committed),
-        TEST(what_cannot_be_committed_is_tried_again),
+        TEST(a_result_that_cannot_be_committed_is_tried_again),
         TEST(a_newer_result_comes_after_the_older),
-        TEST(a_result_of_what_is_gone_is_dropped),
-        TEST(who_may_reboot_is_asked_of_the_watch),
+        TEST(a_result_of_a_gone_effect_is_dropped),
+        TEST(the_watch_is_asked_which_node_may_reboot),
         TEST(trouble_is_an_alarm_until_it_is_over),
         TEST(slurm_is_told_and_asked),
         TEST(an_override_is_committed_with_its_result),
-        TEST(what_slurm_says_of_work_goes_to_the_watch),
-        TEST(who_else_holds_it_goes_to_the_watch),
-        TEST(what_slurm_says_goes_to_the_watch),
-        TEST(who_holds_it_in_ochami_goes_to_the_watch),
-        TEST(who_lies_in_a_maintenance_reservation_goes_to_the_watch),
+        TEST(slurms_word_about_work_goes_to_the_watch),
+        TEST(another_holder_goes_to_the_watch),
+        TEST(slurms_words_go_to_the_watch),
+        TEST(a_holder_in_ochami_goes_to_the_watch),
+        TEST(nodes_in_a_maintenance_reservation_go_to_the_watch),
         TEST(before_the_first_reading_nobody_knows_and_then_the_agent_s_word_counts_elsewhere),
         TEST(a_person_s_drain_is_wanted_in_slurm),
-        TEST(what_fettle_decided_is_its_own),
+        TEST(a_decision_of_fettle_is_its_own),
         TEST(work_is_not_known_before_the_drain_stands),
         TEST(no_work_counts_when_no_more_can_come),
-        TEST(what_was_seen_before_a_drain_is_wanted_counts_no_more),
-        TEST(who_is_not_listed_is_not_known_until_slurm_says_that_it_has_no_such_node),
+        TEST(a_look_before_the_drain_counts_no_more),
+        TEST(a_missing_node_is_unknown_until_slurm_says_that_it_has_none),
         TEST(a_new_driver_asks_for_all_that_are_wanted),
         TEST(silence_is_none_of_slurm_s_business),
     };

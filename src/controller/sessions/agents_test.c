@@ -151,7 +151,7 @@ static void one_that_is_in_no_file_is_heard_too(void **state)
     assert_int_equal(seen("stranger")->beat.liveness, LIVENESS_LIVE);
 }
 
-static void who_says_nothing_is_closed(void **state)
+static void a_silent_connection_is_closed(void **state)
 {
     struct client *c = client_new("lx1");
     run_until(w.agents->sessions && w.agents->sessions->open);
@@ -608,7 +608,7 @@ static json_int_t revision_of(const json_t *order)
     return json_integer_value(json_object_get(order, "revision"));
 }
 
-static void what_classes_name_is_told_to_all(void **state)
+static void names_of_classes_are_told_to_all(void **state)
 {
     struct client *c = client_hello("lx1", INSTANCE);
     world_classes("Class=a Major=sysctl.vm.swappiness,gpu.driver,sysctl.*,file./etc/hosts\n");
@@ -659,7 +659,7 @@ int main(void)
         TEST(welcome_says_what_holds),
         TEST(a_later_controller_of_the_same_state_is_told),
         TEST(one_that_is_in_no_file_is_heard_too),
-        TEST(who_says_nothing_is_closed),
+        TEST(a_silent_connection_is_closed),
         TEST(garbage_ends_its_own_session_and_nothing_else),
         TEST(a_body_that_is_no_object_is_refused),
         TEST(nothing_is_read_after_a_refusal),
@@ -684,7 +684,7 @@ int main(void)
         TEST(a_list_that_is_a_lie_marks_the_node_alone),
         TEST(a_node_is_told_to_read_its_fingerprint),
         TEST(a_reload_is_told_to_all),
-        TEST(what_classes_name_is_told_to_all),
+        TEST(names_of_classes_are_told_to_all),
         TEST(it_ends_while_many_are_connected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static const char *line_of(const struct client *c, size_t i)
 
 /* --- the list -------------------------------------------------------------------------------- */
 
-static void whoever_does_not_have_the_list_gets_it(void **state)
+static void an_agent_without_the_list_gets_it(void **state)
 {
     struct client *c = hello_with("lx1", "");
     assert_int_equal(c->count[FRAME_CHECKLIST], 1);
@@ -80,7 +80,7 @@ static void a_list_that_changed_is_told_to_all(void **state)
     assert_int_equal(c->count[FRAME_CHECKLIST], 2);
 }
 
-static void what_nobody_runs_is_not_told(void **state)
+static void checks_that_nobody_runs_are_not_told(void **state)
 {
     struct client *c = hello_with("lx1", "");
     world_checks("", "Check=a Probe=fs.space Path=/ Nodes=elsewhere\nCheck=b Probe=fs.space Path=/b\n");
@@ -91,7 +91,7 @@ static void what_nobody_runs_is_not_told(void **state)
 
 /* --- what is said ---------------------------------------------------------------------------- */
 
-static void what_a_node_says_is_taken(void **state)
+static void results_of_a_node_are_taken(void **state)
 {
     world_checks("", TWO);
     struct client *c = hello_with("lx3", "");
@@ -107,7 +107,7 @@ static void what_a_node_says_is_taken(void **state)
     assert_int_equal(c->count[FRAME_ACT], 0);
 }
 
-static void who_did_not_say_all_is_asked(void **state)
+static void a_node_that_did_not_say_all_is_asked(void **state)
 {
     world_checks("", TWO);
     struct client *c = hello_with("lx3", "");
@@ -184,7 +184,7 @@ static void it_says_nothing_for_nodes_of_others(void **state)
 }
 
 /* A collector that comes back passes on at once what its nodes say, and tells of them with its next batch. */
-static void what_came_too_early_is_asked_for_again(void **state)
+static void results_that_came_too_early_are_asked_for_again(void **state)
 {
     world_checks(COLLECTORS_ONE, TWO);
     struct client *c = collector_hello("lx1", INSTANCE, 4711, "lx[2-20]");
@@ -209,7 +209,7 @@ static void one_that_is_no_collector_passes_nothing(void **state)
     assert_int_equal(result_of("lx3", "a"), RESULT_UNKNOWN);
 }
 
-static void what_is_said_to_a_node_goes_the_way_it_came(void **state)
+static void a_frame_to_a_node_goes_by_its_collector(void **state)
 {
     world_checks(COLLECTORS_ONE, TWO);
     struct client *c = collector("lx1", "", "lx5");
@@ -259,17 +259,17 @@ static void the_list_says_what_it_is_and_which_is_newer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(whoever_does_not_have_the_list_gets_it),
+        TEST(an_agent_without_the_list_gets_it),
         TEST(a_list_that_changed_is_told_to_all),
-        TEST(what_nobody_runs_is_not_told),
-        TEST(what_a_node_says_is_taken),
-        TEST(who_did_not_say_all_is_asked),
+        TEST(checks_that_nobody_runs_are_not_told),
+        TEST(results_of_a_node_are_taken),
+        TEST(a_node_that_did_not_say_all_is_asked),
         TEST(garbage_is_no_check),
         TEST(a_collector_passes_on_what_its_nodes_say),
         TEST(it_says_nothing_for_nodes_of_others),
-        TEST(what_came_too_early_is_asked_for_again),
+        TEST(results_that_came_too_early_are_asked_for_again),
         TEST(one_that_is_no_collector_passes_nothing),
-        TEST(what_is_said_to_a_node_goes_the_way_it_came),
+        TEST(a_frame_to_a_node_goes_by_its_collector),
         TEST(an_order_for_a_node_behind_a_collector_is_signed),
         TEST(the_list_says_what_it_is_and_which_is_newer),
     };

@@ -92,7 +92,7 @@ static void one_that_is_lost_leaves_its_nodes_to_the_others(void **state)
     run_until(strcmp(share_of(one), "lx[12-20]") == 0);
 }
 
-static void what_it_held_before_a_restart_it_keeps(void **state)
+static void a_collector_keeps_its_share_after_a_restart(void **state)
 {
     struct client *one = collector("lx1", "lx[12-20]"), *two = collector("lx2", "lx[3-11]");
     run_until(!w.agents->balance_at.ns);
@@ -552,7 +552,7 @@ int main(void)
         TEST(one_that_says_no_port_gets_none_until_it_does, one),
         TEST(shares_are_balanced_when_another_one_comes, two),
         TEST(one_that_is_lost_leaves_its_nodes_to_the_others, two),
-        TEST(what_it_held_before_a_restart_it_keeps, two),
+        TEST(a_collector_keeps_its_share_after_a_restart, two),
         TEST(a_list_is_read_up_to_twice_an_even_share, three),
         TEST(names_that_fill_no_frame_are_cut_to_one, one),
         TEST(a_node_is_sent_to_its_collector, one),

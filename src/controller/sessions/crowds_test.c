@@ -82,7 +82,7 @@ static void a_node_has_a_few_connections_and_keeps_the_one_over_which_it_is_hear
     assert_int_equal(seen("lx1")->beat.seq, 1);
 }
 
-static void what_agents_are_refused_for_is_logged_some_times_a_minute(void **state)
+static void refusals_of_agents_are_logged_some_times_a_minute(void **state)
 {
     const struct mono began = mono_now();
     run_until(mono_sub(mono_now(), began).ns > span_s(1).ns); /* the first minute begins */
@@ -107,7 +107,7 @@ int main(void)
         TEST(silent_connections_beyond_the_limit_lose_the_oldest),
         TEST(a_node_comes_in_through_a_crowd_and_is_not_asked_to_leave),
         TEST(a_node_has_a_few_connections_and_keeps_the_one_over_which_it_is_heard),
-        TEST(what_agents_are_refused_for_is_logged_some_times_a_minute),
+        TEST(refusals_of_agents_are_logged_some_times_a_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

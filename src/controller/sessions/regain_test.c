@@ -37,7 +37,7 @@ static void very_many_nodes_are_taken_from_it_in_turns(void **state)
     assert_true(world_logged("collector.lost lx1: does not respond; its 2 nodes move"));
 }
 
-static void what_a_collector_tells_anew_meanwhile_stays(void **state)
+static void news_of_a_collector_meanwhile_stay(void **state)
 {
     struct client *c = large_share();
     tells_of(c, "lx8999");
@@ -72,7 +72,7 @@ int main(void)
     static char one[] = "HeartBeatInterval = 10\nCollectorNodes = lx1";
     const struct CMUnitTest tests[] = {
         TEST(very_many_nodes_are_taken_from_it_in_turns, one),
-        TEST(what_a_collector_tells_anew_meanwhile_stays, one),
+        TEST(news_of_a_collector_meanwhile_stay, one),
         TEST(it_ends_in_the_midst_of_it, one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void all_is_read(void **state)
     assert_int_equal(json_array_size(h.work), 1);
 }
 
-static void what_it_needs(void **state)
+static void an_incomplete_heartbeat_is_refused(void **state)
 {
     static const char *const bodies[] = {
         "{}",
@@ -98,7 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_is_read),
-        cmocka_unit_test(what_it_needs),
+        cmocka_unit_test(an_incomplete_heartbeat_is_refused),
         cmocka_unit_test(odd_work_is_unknown),
         cmocka_unit_test(work_has_limits),
     };

@@ -90,7 +90,7 @@ static void two_commits(struct text *out)
     line_end(&line, false, out);
 }
 
-static void test_commits_whatever_the_pieces(void **state)
+static void test_commits_come_whole_from_any_pieces(void **state)
 {
     CLEANUP_TEXT struct text stream = {0};
     two_commits(&stream);
@@ -119,7 +119,7 @@ static void test_the_owner_ends_the_walk(void **state)
 }
 
 /* A fence, old entries that go, members: none is a commit. */
-static void test_what_is_no_commit(void **state)
+static void test_events_that_are_no_commit(void **state)
 {
     CLEANUP_TEXT struct text stream = {0}, line = {0};
     struct heard h = {.most = 9};
@@ -153,7 +153,7 @@ static void test_the_leader_changes_hands(void **state)
     commits_fini(&c);
 }
 
-static void test_what_others_wrote_is_seen(void **state)
+static void test_foreign_writes_are_seen(void **state)
 {
     for (int i = 0; i < 7; i++) {
         CLEANUP_TEXT struct text stream = {0}, line = {0};
@@ -203,9 +203,12 @@ static void test_a_stream_begins_anew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_commits_whatever_the_pieces), cmocka_unit_test(test_the_owner_ends_the_walk),
-        cmocka_unit_test(test_what_is_no_commit),           cmocka_unit_test(test_the_leader_changes_hands),
-        cmocka_unit_test(test_what_others_wrote_is_seen),   cmocka_unit_test(test_a_stream_begins_anew),
+        cmocka_unit_test(test_commits_come_whole_from_any_pieces),
+        cmocka_unit_test(test_the_owner_ends_the_walk),
+        cmocka_unit_test(test_events_that_are_no_commit),
+        cmocka_unit_test(test_the_leader_changes_hands),
+        cmocka_unit_test(test_foreign_writes_are_seen),
+        cmocka_unit_test(test_a_stream_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ static void test_a_key_that_nobody_can_read_is_waited_for_as_well(void **state)
     assert_int_equal(election_next(&n, ms(1251)), ELECTION_REMOVE);
 }
 
-static void test_who_finds_another_key_leads_no_more(void **state)
+static void test_a_leader_that_finds_another_key_leads_no_more(void **state)
 {
     struct election n = fresh();
     election_won(&n, 7, ms(0));
@@ -192,7 +192,7 @@ int main(void)
         cmocka_unit_test(test_a_renewal_that_was_seen_begins_the_wait_anew),
         cmocka_unit_test(test_the_longer_lease_of_the_other_counts),
         cmocka_unit_test(test_a_key_that_nobody_can_read_is_waited_for_as_well),
-        cmocka_unit_test(test_who_finds_another_key_leads_no_more),
+        cmocka_unit_test(test_a_leader_that_finds_another_key_leads_no_more),
         cmocka_unit_test(test_an_own_key_that_is_found_is_renewed_first),
         cmocka_unit_test(test_a_former_process_is_another),
         cmocka_unit_test(test_a_new_key_begins_its_own_time),

@@ -163,7 +163,7 @@ static struct store *successor(struct world *w, uint64_t *term)
 }
 
 /* Our commit, and two of the controller that leads by now. */
-static void test_what_a_successor_committed_is_told_behind_it(void **state)
+static void test_commits_of_a_successor_are_told_behind_it(void **state)
 {
     struct world *w = *state;
     uint64_t term, revision;
@@ -193,7 +193,7 @@ static void test_a_deposed_controller_finds_out(void **state)
     store_close(s);
 }
 
-static void test_what_cannot_be_found_out_is_asked_again(void **state)
+static void test_an_outcome_that_stays_unknown_is_asked_again(void **state)
 {
     struct world *w = *state;
     commit_unknown(w, PROXY_LOSE_ANSWER);
@@ -262,9 +262,9 @@ int main(void)
         TEST(test_a_request_that_comes_late_changes_nothing),
         TEST(test_a_load_leaves_nothing_on_its_way),
         TEST(test_an_answer_that_is_garbage_says_nothing),
-        TEST(test_what_a_successor_committed_is_told_behind_it),
+        TEST(test_commits_of_a_successor_are_told_behind_it),
         TEST(test_a_deposed_controller_finds_out),
-        TEST(test_what_cannot_be_found_out_is_asked_again),
+        TEST(test_an_outcome_that_stays_unknown_is_asked_again),
         TEST(test_a_fence_whose_answer_is_lost_holds),
         TEST(test_history_that_is_compacted_is_said),
         TEST(test_a_member_that_is_not_there_is_passed_over),

@@ -94,7 +94,7 @@ static void test_a_state_is_begun_once(void **state)
     assert_non_null(strstr(dumped(w), "revision 1\n"));
 }
 
-static void test_what_options_cannot_be(void **state)
+static void test_wrong_options_are_refused(void **state)
 {
     struct world *w = *state;
     static const char *const wrong[] = {
@@ -192,7 +192,7 @@ static void test_a_damaged_memory_is_refused(void **state)
     assert_says(w, -EILSEQ, "etcd.seen is damaged");
 }
 
-static void test_what_fettle_did_not_write_is_refused(void **state)
+static void test_values_that_fettle_did_not_write_are_refused(void **state)
 {
     struct world *w = *state;
     static const struct {
@@ -271,7 +271,7 @@ static void test_a_long_journal_comes_in_pages(void **state)
 }
 
 /* Old entries go to the file of their day, and only then from etcd; the newest revision stays. */
-static void test_what_is_old_leaves_the_journal(void **state)
+static void test_old_entries_leave_the_journal(void **state)
 {
     struct world *w = *state;
     const struct store_keep keep = {.age = span_s(86400), .bytes = UINT64_MAX, .directory = w->dir};
@@ -297,7 +297,7 @@ static void test_what_is_old_leaves_the_journal(void **state)
 }
 
 /* A controller that has its own copy of the journal has exported it from there. */
-static void test_what_another_has_leaves_without_a_file(void **state)
+static void test_entries_that_another_has_leave_without_a_file(void **state)
 {
     struct world *w = *state;
     const struct store_keep keep = {.age = span_s(86400), .bytes = UINT64_MAX, .stays_from = 4};
@@ -317,19 +317,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_state_is_begun_once),
-        TEST(test_what_options_cannot_be),
+        TEST(test_wrong_options_are_refused),
         TEST(test_nobody_there_is_said),
         TEST(test_a_state_that_is_gone_is_not_begun_anew),
         TEST(test_a_part_of_a_state_is_refused),
         TEST(test_another_clusters_state_is_refused),
         TEST(test_an_older_backup_is_refused),
         TEST(test_a_damaged_memory_is_refused),
-        TEST(test_what_fettle_did_not_write_is_refused),
+        TEST(test_values_that_fettle_did_not_write_are_refused),
         TEST(test_a_foreign_head_stops_commits),
         TEST(test_many_records_come_in_pages),
         TEST(test_a_long_journal_comes_in_pages),
-        TEST(test_what_another_has_leaves_without_a_file),
-        TEST(test_what_is_old_leaves_the_journal),
+        TEST(test_entries_that_another_has_leave_without_a_file),
+        TEST(test_old_entries_leave_the_journal),
     };
     lab_need();
     lab = lab_create(1, false, NULL);

@@ -345,7 +345,7 @@ static void test_it_says_when_the_leader_key_goes(void **state)
 }
 
 /* What a follower saw, a store that is opened later knows. */
-static void test_what_it_saw_is_remembered(void **state)
+static void test_the_last_revision_seen_is_remembered(void **state)
 {
     struct world *w = *state;
     struct store *s = NULL;
@@ -380,7 +380,7 @@ int main(void)
         TEST(test_somebody_elses_writes_end_it),
         TEST(test_an_etcd_that_lost_commits_ends_it),
         TEST(test_it_says_when_the_leader_key_goes),
-        TEST(test_what_it_saw_is_remembered),
+        TEST(test_the_last_revision_seen_is_remembered),
     };
     lab_need();
     lab = lab_create(1, false, NULL);

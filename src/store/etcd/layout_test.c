@@ -97,7 +97,7 @@ static void test_entries_that_are_none(void **state)
     }
 }
 
-static void test_what_controllers_tell_comes_back(void **state)
+static void test_words_of_a_controller_come_back(void **state)
 {
     const struct layout_told t = {.name = "c\"1",
                                   .address = "[::1]:7",
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test(test_a_head_comes_back),
         cmocka_unit_test(test_entries_come_back_byte_for_byte),
         cmocka_unit_test(test_entries_that_are_none),
-        cmocka_unit_test(test_what_controllers_tell_comes_back),
+        cmocka_unit_test(test_words_of_a_controller_come_back),
         cmocka_unit_test(test_a_cluster_comes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

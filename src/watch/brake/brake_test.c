@@ -61,7 +61,7 @@ static void test_a_silent_node_may_have_work(void **state)
     beats_destroy(x);
 }
 
-static void test_what_changes_between_decision_and_call_stops_it(void **state)
+static void test_a_change_between_decision_and_call_stops_it(void **state)
 {
     trace_walk("changed");
 }
@@ -150,7 +150,7 @@ static void test_the_records_of_remedies_are_asked_again(void **state)
     }
 }
 
-static void test_what_was_wrong_has_to_be_seen_a_moment_ago(void **state)
+static void test_a_fault_has_to_be_seen_a_moment_ago(void **state)
 {
     struct clinic *d = about_to_clean(CLEAN);
     world_run(d->x, 119);
@@ -241,7 +241,7 @@ static void test_work_holds_up_a_remedy_that_needs_an_idle_node(void **state)
 }
 
 /* Approval is asked for when the remedy is chosen, and has to stand. */
-static void test_what_needs_approval_waits_for_it(void **state)
+static void test_a_remedy_with_approval_waits_for_it(void **state)
 {
     struct clinic *d =
         about_to_clean("Remedy=clean Run=\"node:clean\" Helps=space Confidence=60% Because=\"a try\" "
@@ -286,16 +286,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_power_command_asks_for_work),
         cmocka_unit_test(test_a_silent_node_may_have_work),
-        cmocka_unit_test(test_what_changes_between_decision_and_call_stops_it),
+        cmocka_unit_test(test_a_change_between_decision_and_call_stops_it),
         cmocka_unit_test(test_after_a_stall_nothing_is_done_until_nodes_were_asked),
         cmocka_unit_test(test_an_operation_may_be_carried_out_while_nothing_changed),
         cmocka_unit_test(test_the_records_of_remedies_are_asked_again),
-        cmocka_unit_test(test_what_was_wrong_has_to_be_seen_a_moment_ago),
+        cmocka_unit_test(test_a_fault_has_to_be_seen_a_moment_ago),
         cmocka_unit_test(test_switches_people_and_settings_stop_an_operation),
         cmocka_unit_test(test_a_node_that_was_booted_or_left_the_files_is_another_matter),
         cmocka_unit_test(test_budgets_and_shared_causes_hold_up_an_operation),
         cmocka_unit_test(test_work_holds_up_a_remedy_that_needs_an_idle_node),
-        cmocka_unit_test(test_what_needs_approval_waits_for_it),
+        cmocka_unit_test(test_a_remedy_with_approval_waits_for_it),
         cmocka_unit_test(test_a_power_command_is_asked_again_right_before_it_is_carried_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static void test_budgets_as_they_stand(void **state)
 }
 
 /* As long as the store may still write it down. */
-static void test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it(void **state)
+static void test_a_proposed_node_keeps_its_room_while_its_commit_is_unknown(void **state)
 {
     struct clinic *d = clinic_open(10);
     d->x->refuse = true; /* as one that is under way already */
@@ -116,7 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_budgets_as_they_stand),
-        cmocka_unit_test(test_who_was_proposed_has_its_room_although_nothing_is_heard_of_it),
+        cmocka_unit_test(test_a_proposed_node_keeps_its_room_while_its_commit_is_unknown),
         cmocka_unit_test(test_the_tightest_budget_decides_and_says_so),
         cmocka_unit_test(test_a_node_that_waits_for_room_is_told_once_until_none_waits),
     };

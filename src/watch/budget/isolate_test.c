@@ -28,7 +28,7 @@ static void test_a_swapped_machine_has_its_room_at_once(void **state)
     clinic_destroy(d);
 }
 
-static void test_a_surge_trips_the_latch_whoever_leads(void **state)
+static void test_a_surge_trips_the_latch_of_each_leader(void **state)
 {
     trace_walk("surge");
 }
@@ -81,7 +81,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_swapped_machine_has_its_room_at_once),
-        cmocka_unit_test(test_a_surge_trips_the_latch_whoever_leads),
+        cmocka_unit_test(test_a_surge_trips_the_latch_of_each_leader),
         cmocka_unit_test(test_budgets_and_switches_keep_nodes_in_service),
         cmocka_unit_test(test_a_node_that_is_excepted_stays_in_service),
         cmocka_unit_test(test_a_switch_says_why_nothing_is_done),

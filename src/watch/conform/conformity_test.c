@@ -71,7 +71,7 @@ static void test_a_rollout_that_is_reverted_leaves_one_good_state(void **state)
     world_destroy(x);
 }
 
-static void test_what_may_be_the_one_or_the_other_is_unknown(void **state)
+static void test_a_node_that_may_have_either_baseline_is_unknown(void **state)
 {
     struct world *x = conformant(3, NULL, "");
     world_says(x, 2, 2, B);
@@ -114,7 +114,7 @@ static void test_an_update_has_ten_minutes_to_go_through(void **state)
     world_destroy(x);
 }
 
-static void test_what_is_unknown_equals_nothing(void **state)
+static void test_an_unknown_component_equals_nothing(void **state)
 {
     struct world *x = world_create(3);
     world_says(x, 1, 2, UNREAD);
@@ -131,7 +131,7 @@ static void test_what_is_unknown_equals_nothing(void **state)
     world_destroy(x);
 }
 
-static void test_what_a_class_ignores_makes_no_difference(void **state)
+static void test_ignored_components_make_no_difference(void **state)
 {
     struct world *x = world_create(4);
     const struct class_lines quiet = {"quiet", {{"Nodes", "lx[01-02]"}, {"Ignore", "nic.*"}}};
@@ -211,7 +211,7 @@ static void test_a_new_boot_makes_it_unknown(void **state)
     world_destroy(x);
 }
 
-static void test_what_is_not_verified_becomes_stale(void **state)
+static void test_a_fingerprint_that_is_not_verified_becomes_stale(void **state)
 {
     struct world *x = world_create(2);
     world_says(x, 1, 2, A);
@@ -263,14 +263,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_rollout_has_two_good_states_and_no_hurry),
         cmocka_unit_test(test_a_rollout_that_is_reverted_leaves_one_good_state),
-        cmocka_unit_test(test_what_may_be_the_one_or_the_other_is_unknown),
+        cmocka_unit_test(test_a_node_that_may_have_either_baseline_is_unknown),
         cmocka_unit_test(test_an_update_has_ten_minutes_to_go_through),
-        cmocka_unit_test(test_what_is_unknown_equals_nothing),
-        cmocka_unit_test(test_what_a_class_ignores_makes_no_difference),
+        cmocka_unit_test(test_an_unknown_component_equals_nothing),
+        cmocka_unit_test(test_ignored_components_make_no_difference),
         cmocka_unit_test(test_a_reload_of_classes_judges_everybody_anew),
         cmocka_unit_test(test_a_node_that_changes_its_class_is_judged_by_the_new_one),
         cmocka_unit_test(test_a_new_boot_makes_it_unknown),
-        cmocka_unit_test(test_what_is_not_verified_becomes_stale),
+        cmocka_unit_test(test_a_fingerprint_that_is_not_verified_becomes_stale),
         cmocka_unit_test(test_time_in_which_the_controller_stood_still_makes_nothing_stale),
         cmocka_unit_test(test_a_node_that_has_less_than_specified_is_told_until_it_has_enough),
     };

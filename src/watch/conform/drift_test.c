@@ -34,7 +34,7 @@ static void test_drift_and_its_end(void **state)
 }
 
 /* A person who works on a node may change it. */
-static void test_who_is_in_maintenance_is_judged_when_it_is_over(void **state)
+static void test_a_node_in_maintenance_is_judged_afterwards(void **state)
 {
     struct world *x = conformant(5, NULL, "");
     for (int i = 3; i <= 4; i++)
@@ -55,7 +55,7 @@ static void test_who_is_in_maintenance_is_judged_when_it_is_over(void **state)
     world_destroy(x);
 }
 
-static void test_what_drifted_is_kept_up_to_date(void **state)
+static void test_the_record_of_a_drift_is_kept_up_to_date(void **state)
 {
     struct world *x = conformant(2, NULL, "");
     world_says(x, 2, 2, MINOR);
@@ -174,7 +174,7 @@ static void test_a_new_leader_changes_nothing(void **state)
     world_destroy(x);
 }
 
-static void test_what_was_remedied_while_nobody_led_is_found(void **state)
+static void test_a_drift_remedied_while_nobody_led_is_found(void **state)
 {
     struct world *x = conformant(2, NULL, "");
     world_says(x, 2, 2, B);
@@ -192,7 +192,7 @@ static void test_what_was_remedied_while_nobody_led_is_found(void **state)
     world_destroy(x);
 }
 
-static void test_who_comes_back_drifted_stays_out_and_the_alarm_rises(void **state)
+static void test_a_node_that_comes_back_drifted_stays_out_and_the_alarm_rises(void **state)
 {
     struct world *x = conformant(3, &reboots, "");
     world_says(x, 2, 2, B);
@@ -217,7 +217,7 @@ static void test_who_comes_back_drifted_stays_out_and_the_alarm_rises(void **sta
     world_destroy(x);
 }
 
-static void test_what_reboots_do_not_cure_calls_for_a_person(void **state)
+static void test_a_drift_that_reboots_do_not_cure_calls_for_a_person(void **state)
 {
     struct world *x = conformant(3, &reboots, "");
     char boot[37];
@@ -292,7 +292,7 @@ static void test_a_reboot_hurts_no_work(void **state)
     world_destroy(x);
 }
 
-static void test_a_new_leader_does_not_know_yet_who_may_be_rebooted(void **state)
+static void test_a_new_leader_reboots_nobody_before_it_knows_the_nodes(void **state)
 {
     struct world *x = conformant(5, &reboots, "");
     char boot[37];
@@ -339,7 +339,7 @@ static void test_a_sensitive_node_waits_for_a_person(void **state)
     world_destroy(x);
 }
 
-static void test_what_is_not_remedied_in_time_counts_as_down(void **state)
+static void test_a_drift_that_is_not_remedied_in_time_counts_as_down(void **state)
 {
     struct world *x = conformant(4, NULL, "lx02");
     world_says(x, 2, 3, MINOR);
@@ -366,7 +366,7 @@ static void test_what_is_not_remedied_in_time_counts_as_down(void **state)
     world_destroy(x);
 }
 
-static void test_who_becomes_sensitive_while_drifted_is_held(void **state)
+static void test_a_drifted_node_that_becomes_sensitive_is_held(void **state)
 {
     struct world *x = conformant(4, NULL, "");
     world_says(x, 2, 2, MINOR);
@@ -420,7 +420,7 @@ static void test_a_class_that_excludes_is_braked(void **state)
     world_destroy(x);
 }
 
-static void test_whose_class_asks_for_a_reboot_now_is_held(void **state)
+static void test_a_drifted_node_whose_class_now_asks_for_a_reboot_is_held(void **state)
 {
     static const struct class_lines calm = {"gpu", {{"Nodes", "lx[01-40]"}}};
     struct world *x = conformant(4, &calm, "");
@@ -494,7 +494,7 @@ static void test_a_new_leader_does_not_release_the_brake(void **state)
     world_destroy(x);
 }
 
-static void test_who_is_held_without_a_record_is_released(void **state)
+static void test_a_node_held_without_a_record_is_released(void **state)
 {
     struct world *x = conformant(3, &reboots, "");
     cluster_put(
@@ -512,28 +512,28 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_drift_and_its_end),
-        cmocka_unit_test(test_who_is_in_maintenance_is_judged_when_it_is_over),
-        cmocka_unit_test(test_what_drifted_is_kept_up_to_date),
+        cmocka_unit_test(test_a_node_in_maintenance_is_judged_afterwards),
+        cmocka_unit_test(test_the_record_of_a_drift_is_kept_up_to_date),
         cmocka_unit_test(test_a_new_baseline_judges_everybody_anew),
         cmocka_unit_test(test_nobody_is_compared_where_there_is_no_baseline),
         cmocka_unit_test(test_a_critical_drift_tells_a_person_at_once),
         cmocka_unit_test(test_unknown_is_neither_drift_nor_its_end),
         cmocka_unit_test(test_silence_and_staleness_prove_nothing),
         cmocka_unit_test(test_a_new_leader_changes_nothing),
-        cmocka_unit_test(test_what_was_remedied_while_nobody_led_is_found),
-        cmocka_unit_test(test_who_comes_back_drifted_stays_out_and_the_alarm_rises),
-        cmocka_unit_test(test_what_reboots_do_not_cure_calls_for_a_person),
+        cmocka_unit_test(test_a_drift_remedied_while_nobody_led_is_found),
+        cmocka_unit_test(test_a_node_that_comes_back_drifted_stays_out_and_the_alarm_rises),
+        cmocka_unit_test(test_a_drift_that_reboots_do_not_cure_calls_for_a_person),
         cmocka_unit_test(test_a_reboot_hurts_no_work),
-        cmocka_unit_test(test_a_new_leader_does_not_know_yet_who_may_be_rebooted),
+        cmocka_unit_test(test_a_new_leader_reboots_nobody_before_it_knows_the_nodes),
         cmocka_unit_test(test_a_sensitive_node_waits_for_a_person),
-        cmocka_unit_test(test_what_is_not_remedied_in_time_counts_as_down),
-        cmocka_unit_test(test_who_becomes_sensitive_while_drifted_is_held),
+        cmocka_unit_test(test_a_drift_that_is_not_remedied_in_time_counts_as_down),
+        cmocka_unit_test(test_a_drifted_node_that_becomes_sensitive_is_held),
         cmocka_unit_test(test_a_class_that_excludes_drains_until_it_is_right_again),
         cmocka_unit_test(test_a_class_that_excludes_is_braked),
-        cmocka_unit_test(test_whose_class_asks_for_a_reboot_now_is_held),
+        cmocka_unit_test(test_a_drifted_node_whose_class_now_asks_for_a_reboot_is_held),
         cmocka_unit_test(test_mass_drift_reboots_nobody_and_takes_nobody_down),
         cmocka_unit_test(test_a_new_leader_does_not_release_the_brake),
-        cmocka_unit_test(test_who_is_held_without_a_record_is_released),
+        cmocka_unit_test(test_a_node_held_without_a_record_is_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

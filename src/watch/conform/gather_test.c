@@ -163,7 +163,7 @@ static void test_another_node_is_asked_after_a_while(void **state)
 }
 
 /* A node has one question at a time, whatever it sends. */
-static void test_who_says_much_keeps_nobody_from_being_asked(void **state)
+static void test_a_node_that_says_much_keeps_no_other_from_being_asked(void **state)
 {
     struct world *x = world_create(3);
     char list[32];
@@ -175,7 +175,7 @@ static void test_who_says_much_keeps_nobody_from_being_asked(void **state)
     world_destroy(x);
 }
 
-static void test_who_does_not_answer_holds_up_nobody(void **state)
+static void test_a_node_that_does_not_answer_holds_up_nobody(void **state)
 {
     struct world *x = world_create(3);
     struct wanted k = {0};
@@ -264,7 +264,7 @@ static void test_a_sensitive_node_is_not_believed_by_name(void **state)
     world_destroy(x);
 }
 
-static void test_few_are_asked_for_what_is_known(void **state)
+static void test_few_nodes_are_asked_for_known_lists(void **state)
 {
     struct world *x = world_create(100);
     world_configure(x, NULL, 0, "lx[02-99]");
@@ -277,7 +277,7 @@ static void test_few_are_asked_for_what_is_known(void **state)
     world_destroy(x);
 }
 
-static void test_what_is_no_fingerprint_is_refused(void **state)
+static void test_a_text_that_is_no_fingerprint_is_refused(void **state)
 {
     struct world *x = world_create(1);
     struct err e;
@@ -299,13 +299,13 @@ int main(void)
         cmocka_unit_test(test_a_list_is_forgotten_with_its_session),
         cmocka_unit_test(test_lists_in_parts_have_so_much_room_and_no_more),
         cmocka_unit_test(test_another_node_is_asked_after_a_while),
-        cmocka_unit_test(test_who_says_much_keeps_nobody_from_being_asked),
-        cmocka_unit_test(test_who_does_not_answer_holds_up_nobody),
+        cmocka_unit_test(test_a_node_that_says_much_keeps_no_other_from_being_asked),
+        cmocka_unit_test(test_a_node_that_does_not_answer_holds_up_nobody),
         cmocka_unit_test(test_silent_nodes_are_asked_in_turn),
         cmocka_unit_test(test_a_liar_is_marked_and_believed_nothing),
         cmocka_unit_test(test_a_sensitive_node_is_not_believed_by_name),
-        cmocka_unit_test(test_few_are_asked_for_what_is_known),
-        cmocka_unit_test(test_what_is_no_fingerprint_is_refused),
+        cmocka_unit_test(test_few_nodes_are_asked_for_known_lists),
+        cmocka_unit_test(test_a_text_that_is_no_fingerprint_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void test_what_a_node_is_is_written_down_once(void **state)
+static void test_a_fingerprint_is_written_down_once(void **state)
 {
     struct world *x = world_create(4);
     world_says(x, 1, 3, A);
@@ -99,7 +99,7 @@ static void test_drift_that_becomes_worse_does_not_wait(void **state)
     world_destroy(x);
 }
 
-static void test_what_a_class_ignores_is_written_down_once_an_hour(void **state)
+static void test_ignored_components_are_written_down_once_an_hour(void **state)
 {
     static const struct class_lines blind = {"gpu", {{"Nodes", "lx[01-40]"}, {"Ignore", "package.*"}}};
     struct world *x = conformant(2, &blind, "");
@@ -125,7 +125,7 @@ static void says_much(struct world *x, int i, int what)
     world_says(x, i, i, list.s);
 }
 
-static void test_who_changes_all_the_time_holds_up_no_drift(void **state)
+static void test_a_node_that_changes_all_the_time_holds_up_no_drift(void **state)
 {
     struct world *x = world_create(200);
     world_configure(x, NULL, 0, "lx20");
@@ -144,7 +144,7 @@ static void test_who_changes_all_the_time_holds_up_no_drift(void **state)
     world_destroy(x);
 }
 
-static void test_those_who_change_have_their_turns(void **state)
+static void test_nodes_that_change_have_their_turns(void **state)
 {
     struct world *x = world_create(100);
     for (int second = 0; second < 4; second++) {
@@ -177,15 +177,15 @@ static void test_sensitive_nodes_are_judged_before_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_a_node_is_is_written_down_once),
+        cmocka_unit_test(test_a_fingerprint_is_written_down_once),
         cmocka_unit_test(test_a_fingerprint_whose_components_nobody_knows_is_not_written_down),
         cmocka_unit_test(test_changes_of_the_same_moment_are_written_down_now_and_then),
         cmocka_unit_test(test_a_shell_without_room_is_asked_again),
         cmocka_unit_test(test_drift_that_changes_all_the_time_is_written_down_ever_less_often),
         cmocka_unit_test(test_drift_that_becomes_worse_does_not_wait),
-        cmocka_unit_test(test_what_a_class_ignores_is_written_down_once_an_hour),
-        cmocka_unit_test(test_who_changes_all_the_time_holds_up_no_drift),
-        cmocka_unit_test(test_those_who_change_have_their_turns),
+        cmocka_unit_test(test_ignored_components_are_written_down_once_an_hour),
+        cmocka_unit_test(test_a_node_that_changes_all_the_time_holds_up_no_drift),
+        cmocka_unit_test(test_nodes_that_change_have_their_turns),
         cmocka_unit_test(test_sensitive_nodes_are_judged_before_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

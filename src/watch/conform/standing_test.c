@@ -33,7 +33,7 @@ static void test_the_reasons_why_a_node_is_unknown(void **state)
     world_destroy(x);
 }
 
-static void test_only_what_is_known_may_be_a_baseline(void **state)
+static void test_only_a_known_list_may_be_a_baseline(void **state)
 {
     struct world *x = world_create(4);
     struct err e;
@@ -130,7 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_reasons_why_a_node_is_unknown),
-        cmocka_unit_test(test_only_what_is_known_may_be_a_baseline),
+        cmocka_unit_test(test_only_a_known_list_may_be_a_baseline),
         cmocka_unit_test(test_the_cohort_that_most_nodes_share_is_suggested),
         cmocka_unit_test(test_a_job_that_waits_is_told_when_it_is_decided),
         cmocka_unit_test(test_a_person_who_wants_it_as_a_baseline_waits_for_no_pause),

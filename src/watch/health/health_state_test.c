@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void test_records_of_checks_that_change_keep_what_was_said(void **state)
+static void test_checks_that_change_keep_their_results(void **state)
 {
     static const char other[] =
         "Check=mounts Probe=fs.mounted Path=/scratch Every=60s\n"
@@ -31,7 +31,7 @@ static void test_records_of_checks_that_change_keep_what_was_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records_of_checks_that_change_keep_what_was_said),
+        cmocka_unit_test(test_checks_that_change_keep_their_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

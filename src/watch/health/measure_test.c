@@ -32,7 +32,7 @@ static size_t recorded(const struct ward *d)
     return f ? f->n : 0;
 }
 
-static void test_what_nodes_come_to_is_written_down_within_a_minute_together(void **state)
+static void test_results_of_nodes_are_written_down_together_within_a_minute(void **state)
 {
     struct ward *d = bench_create(9, FAST);
     ward_run(d, 30);
@@ -72,7 +72,7 @@ static void test_a_new_leader_judges_as_the_one_before(void **state)
     ward_destroy(d);
 }
 
-static void test_what_another_benchmark_said_is_no_measure(void **state)
+static void test_a_result_of_another_benchmark_is_no_measure(void **state)
 {
     struct ward *d = bench_create(9, FAST);
     ward_run(d, 90);
@@ -100,7 +100,7 @@ static void test_only_nodes_that_are_of_the_class_now_count(void **state)
     ward_destroy(d);
 }
 
-static void test_what_cannot_be_written_down_now_is_later(void **state)
+static void test_results_that_are_refused_are_written_down_later(void **state)
 {
     struct ward *d = bench_create(9, FAST);
     ward_run(d, 30);
@@ -116,12 +116,12 @@ static void test_what_cannot_be_written_down_now_is_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_nodes_come_to_is_written_down_within_a_minute_together),
+        cmocka_unit_test(test_results_of_nodes_are_written_down_together_within_a_minute),
         cmocka_unit_test(test_a_node_that_is_slower_than_others_of_its_class_fails),
         cmocka_unit_test(test_a_new_leader_judges_as_the_one_before),
-        cmocka_unit_test(test_what_another_benchmark_said_is_no_measure),
+        cmocka_unit_test(test_a_result_of_another_benchmark_is_no_measure),
         cmocka_unit_test(test_only_nodes_that_are_of_the_class_now_count),
-        cmocka_unit_test(test_what_cannot_be_written_down_now_is_later),
+        cmocka_unit_test(test_results_that_are_refused_are_written_down_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

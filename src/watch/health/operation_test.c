@@ -29,7 +29,7 @@ static void propose_note(struct clinic *d)
     health_propose(d->x->w, awake(d), world_node(d->x, 1), &cmd);
 }
 
-static void test_a_command_of_which_nothing_is_heard_is_given_up_after_ten_seconds(void **state)
+static void test_a_command_without_an_answer_is_given_up_after_ten_seconds(void **state)
 {
     struct clinic *d = clinic_open(2);
     (void)health_state_of(d->x->w, world_node(d->x, 1));
@@ -97,7 +97,7 @@ static void test_an_operation_is_overdue_by_the_watch_s_own_time(void **state)
     clinic_destroy(d);
 }
 
-static void test_what_the_watch_saw_ends_an_operation(void **state)
+static void test_an_end_that_the_watch_saw_ends_an_operation(void **state)
 {
     struct clinic *d = operated();
     CLEANUP_OPERATION struct operation o = {0}, ended = {0};
@@ -114,10 +114,10 @@ static void test_what_the_watch_saw_ends_an_operation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_command_of_which_nothing_is_heard_is_given_up_after_ten_seconds),
+        cmocka_unit_test(test_a_command_without_an_answer_is_given_up_after_ten_seconds),
         cmocka_unit_test(test_a_command_that_the_shell_does_not_take_is_not_under_way),
         cmocka_unit_test(test_an_operation_is_overdue_by_the_watch_s_own_time),
-        cmocka_unit_test(test_what_the_watch_saw_ends_an_operation),
+        cmocka_unit_test(test_an_end_that_the_watch_saw_ends_an_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static enum result now(const struct clinic *d)
                     check_place(d->x->w, "space"));
 }
 
-static void test_what_is_plainly_ok_is_no_saying(void **state)
+static void test_a_plain_ok_is_no_saying(void **state)
 {
     struct clinic *d = clinic_open(1);
     assert_int_equal(now(d), RESULT_UNKNOWN);
@@ -54,7 +54,7 @@ static void test_what_is_plainly_ok_is_no_saying(void **state)
 }
 
 /* It began when it was said first, and was told when it was said last. */
-static void test_what_is_said_again_began_before(void **state)
+static void test_a_repeated_finding_began_before(void **state)
 {
     static const struct {
         enum result result;
@@ -91,8 +91,8 @@ static void test_an_answer_is_as_old_as_its_node_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_plainly_ok_is_no_saying),
-        cmocka_unit_test(test_what_is_said_again_began_before),
+        cmocka_unit_test(test_a_plain_ok_is_no_saying),
+        cmocka_unit_test(test_a_repeated_finding_began_before),
         cmocka_unit_test(test_an_answer_is_as_old_as_its_node_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void test_no_work_is_placed_where_the_scheduler_has_work(void **state)
     clinic_destroy(d);
 }
 
-static void test_what_the_scheduler_says_in_its_words_is_kept_until_it_cannot_be_read(void **state)
+static void test_the_schedulers_words_are_kept_until_it_cannot_be_read(void **state)
 {
     struct clinic *d = clinic_open(1);
     struct member *m = world_node(d->x, 1);
@@ -91,7 +91,7 @@ static void test_nothing_is_left_of_a_scheduler_that_does_not_have_the_node(void
 }
 
 /* A repair that waits for the end of work goes on in the next tick, and not with the next sweep. */
-static void test_a_repair_follows_what_the_scheduler_says(void **state)
+static void test_a_repair_follows_the_schedulers_state(void **state)
 {
     struct clinic *d = clinic_open(20);
     struct member *m = world_node(d->x, 15); /* whose turn in the sweep comes later */
@@ -114,9 +114,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_node_that_completes_its_work_is_busy),
         cmocka_unit_test(test_no_work_is_placed_where_the_scheduler_has_work),
-        cmocka_unit_test(test_what_the_scheduler_says_in_its_words_is_kept_until_it_cannot_be_read),
+        cmocka_unit_test(test_the_schedulers_words_are_kept_until_it_cannot_be_read),
         cmocka_unit_test(test_nothing_is_left_of_a_scheduler_that_does_not_have_the_node),
-        cmocka_unit_test(test_a_repair_follows_what_the_scheduler_says),
+        cmocka_unit_test(test_a_repair_follows_the_schedulers_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

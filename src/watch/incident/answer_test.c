@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void test_what_is_out_of_date_or_not_heard_is_unknown(void **state)
+static void test_health_that_is_out_of_date_or_not_heard_is_unknown(void **state)
 {
     struct clinic *d = clinic_open(2);
     CLEANUP_TEXT struct text why = {0};
@@ -66,7 +66,7 @@ static void count(void *arg, struct member *m)
     ++*(unsigned *)arg;
 }
 
-static void test_who_is_out_of_date_is_to_tell_again_now_and_then(void **state)
+static void test_a_node_that_is_out_of_date_is_asked_again_now_and_then(void **state)
 {
     struct clinic *d = clinic_open(2);
     unsigned n = 0;
@@ -86,7 +86,7 @@ static void mark(void *arg, struct member *m)
     asked[m->id] = true;
 }
 
-static void test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once(void **state)
+static void test_well_nodes_are_asked_in_turn_and_an_ill_one_at_once(void **state)
 {
     struct clinic *d = clinic_open(NODES);
     bool asked[NODES] = {0};
@@ -126,7 +126,7 @@ static void test_each_check_is_told_with_why_nothing_is_known(void **state)
     clinic_destroy(d);
 }
 
-static void test_which_incidents_drain_a_node(void **state)
+static void test_severity_and_age_of_an_incident_drain_a_node(void **state)
 {
     struct clinic *d = clinic_open(2);
     const struct member *m = world_node(d->x, 1);
@@ -178,7 +178,7 @@ static void test_results_are_those_of_the_checks_that_the_node_runs(void **state
     clinic_destroy(d);
 }
 
-static void test_of_very_many_missing_checks_eight_are_named(void **state)
+static void test_eight_of_many_missing_checks_are_named(void **state)
 {
     struct clinic *d = clinic_open(1);
     CLEANUP_TEXT struct text checks = {0}, why = {0};
@@ -213,14 +213,14 @@ static void test_a_check_of_an_examination_says_whether_it_waits_for_partners(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_out_of_date_or_not_heard_is_unknown),
+        cmocka_unit_test(test_health_that_is_out_of_date_or_not_heard_is_unknown),
         cmocka_unit_test(test_a_look_without_an_answer_says_why),
-        cmocka_unit_test(test_who_is_out_of_date_is_to_tell_again_now_and_then),
-        cmocka_unit_test(test_of_many_who_is_well_is_asked_in_turn_and_who_is_ill_at_once),
+        cmocka_unit_test(test_a_node_that_is_out_of_date_is_asked_again_now_and_then),
+        cmocka_unit_test(test_well_nodes_are_asked_in_turn_and_an_ill_one_at_once),
         cmocka_unit_test(test_each_check_is_told_with_why_nothing_is_known),
-        cmocka_unit_test(test_which_incidents_drain_a_node),
+        cmocka_unit_test(test_severity_and_age_of_an_incident_drain_a_node),
         cmocka_unit_test(test_results_are_those_of_the_checks_that_the_node_runs),
-        cmocka_unit_test(test_of_very_many_missing_checks_eight_are_named),
+        cmocka_unit_test(test_eight_of_many_missing_checks_are_named),
         cmocka_unit_test(test_a_check_of_an_examination_says_whether_it_waits_for_partners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,12 +14,12 @@
 
 #include <cmocka.h>
 
-static void test_what_is_unknown_opens_and_ends_nothing(void **state)
+static void test_an_unknown_result_opens_and_ends_nothing(void **state)
 {
     trace_walk("unknown");
 }
 
-static void test_what_is_told_once_more_is_no_new_evidence(void **state)
+static void test_a_repeated_finding_is_no_new_evidence(void **state)
 {
     trace_walk("looked");
 }
@@ -146,7 +146,7 @@ static void test_no_finding_is_gone_while_its_check_has_more_than_it_tells(void 
     clinic_destroy(d);
 }
 
-static void test_what_is_gathered_is_at_least_a_warning_and_of_every_source(void **state)
+static void test_evidence_is_at_least_a_warning_and_from_every_source(void **state)
 {
     struct clinic *d = observed();
     struct evidence_list all;
@@ -180,13 +180,13 @@ static void test_what_is_gathered_is_at_least_a_warning_and_of_every_source(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_unknown_opens_and_ends_nothing),
-        cmocka_unit_test(test_what_is_told_once_more_is_no_new_evidence),
+        cmocka_unit_test(test_an_unknown_result_opens_and_ends_nothing),
+        cmocka_unit_test(test_a_repeated_finding_is_no_new_evidence),
         cmocka_unit_test(test_a_remedy_cures_the_codes_that_it_helps_and_that_need_no_boot),
         cmocka_unit_test(test_a_node_is_lost_by_a_fresh_finding_that_counts),
         cmocka_unit_test(test_a_finding_is_gone_when_its_check_says_so_and_not_while_nothing_is_known),
         cmocka_unit_test(test_no_finding_is_gone_while_its_check_has_more_than_it_tells),
-        cmocka_unit_test(test_what_is_gathered_is_at_least_a_warning_and_of_every_source),
+        cmocka_unit_test(test_evidence_is_at_least_a_warning_and_from_every_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

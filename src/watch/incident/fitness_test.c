@@ -34,7 +34,7 @@ static void test_fitness(void **state)
     beats_destroy(x);
 }
 
-static void test_rows_say_who_takes_work(void **state)
+static void test_rows_say_which_node_takes_work(void **state)
 {
     struct world *x = world_create(4);
     const struct class_lines strict = {"strict", {{"Nodes", "lx[01-04]"}, {"Drifted", "exclude"}}};
@@ -67,7 +67,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fitness),
-        cmocka_unit_test(test_rows_say_who_takes_work),
+        cmocka_unit_test(test_rows_say_which_node_takes_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static size_t count_open(const struct clinic *d)
     return a ? a->n_open : 0;
 }
 
-static void test_an_agent_forgets_what_a_person_answered_for(void **state)
+static void test_an_agent_forgets_findings_that_a_person_answered_for(void **state)
 {
     struct clinic *d = queued(XID, SPACE_OK);
     answers(d);
@@ -94,7 +94,7 @@ static void test_an_agent_forgets_what_a_person_answered_for(void **state)
 }
 
 /* What was there in spite of the answer is found anew. */
-static void test_what_the_log_says_afterwards_counts(void **state)
+static void test_a_line_of_the_log_after_the_answer_counts(void **state)
 {
     struct clinic *d = queued(XID, SPACE_OK);
     answers(d);
@@ -165,8 +165,8 @@ static void test_an_order_that_nobody_carries_out_is_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_agent_forgets_what_a_person_answered_for),
-        cmocka_unit_test(test_what_the_log_says_afterwards_counts),
+        cmocka_unit_test(test_an_agent_forgets_findings_that_a_person_answered_for),
+        cmocka_unit_test(test_a_line_of_the_log_after_the_answer_counts),
         cmocka_unit_test(test_a_check_of_the_machine_is_judged_anew_after_the_answer),
         cmocka_unit_test(test_nothing_is_to_be_forgotten_of_a_node_that_is_well_by_then),
         cmocka_unit_test(test_an_order_that_nobody_carries_out_is_given_up),

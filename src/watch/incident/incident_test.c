@@ -24,7 +24,7 @@ static void test_an_incident_whose_check_is_taken_away_is_over(void **state)
 }
 
 /* A check that flips ten times a second for a minute, and one whose findings are others each time. */
-static void test_what_comes_and_goes_is_written_down_now_and_then(void **state)
+static void test_a_fault_that_comes_and_goes_is_written_down_now_and_then(void **state)
 {
     static const char warns[] =
         "[{\"check\":\"space\",\"result\":\"warn\",\"age_ms\":0,"
@@ -56,7 +56,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_incident_whose_check_is_taken_away_is_over),
-        cmocka_unit_test(test_what_comes_and_goes_is_written_down_now_and_then),
+        cmocka_unit_test(test_a_fault_that_comes_and_goes_is_written_down_now_and_then),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,12 +16,12 @@ static void test_a_fault_that_comes_back_gets_another_remedy(void **state)
     trace_walk("recurs");
 }
 
-static void test_what_it_means_that_a_code_comes_back(void **state)
+static void test_a_code_that_comes_back_is_worse(void **state)
 {
     trace_walk("recurrence");
 }
 
-static void test_what_counts_as_the_same_again(void **state)
+static void test_a_fault_that_counts_as_the_same_again(void **state)
 {
     trace_walk("counted");
 }
@@ -30,8 +30,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_fault_that_comes_back_gets_another_remedy),
-        cmocka_unit_test(test_what_it_means_that_a_code_comes_back),
-        cmocka_unit_test(test_what_counts_as_the_same_again),
+        cmocka_unit_test(test_a_code_that_comes_back_is_worse),
+        cmocka_unit_test(test_a_fault_that_counts_as_the_same_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void test_links_of_a_dead_switch_are_no_shared_cause(void **state)
 
 /* The nodes of one rack have the same fault, and the others of their class do not. Another controller knows
  * the cause by its record, and ends it. */
-static void test_the_nodes_of_a_group_share_a_cause_whoever_leads(void **state)
+static void test_the_nodes_of_a_group_share_a_cause_under_each_leader(void **state)
 {
     struct clinic *d = clinic_open(40);
     d->x->policy.health.shared = 4;
@@ -57,7 +57,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_cause_on_many_nodes_isolates_nobody),
         cmocka_unit_test(test_links_of_a_dead_switch_are_no_shared_cause),
-        cmocka_unit_test(test_the_nodes_of_a_group_share_a_cause_whoever_leads),
+        cmocka_unit_test(test_the_nodes_of_a_group_share_a_cause_under_each_leader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

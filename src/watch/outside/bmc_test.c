@@ -102,7 +102,7 @@ static void assert_recorded(const struct site *s, int i, const char *value)
         assert_string_equal(listing_find(m->bmc, "redfish.bmc.firmware")->value, value);
 }
 
-static void test_what_a_bmc_tells_joins_what_its_node_says(void **state)
+static void test_components_of_a_bmc_join_those_of_its_node(void **state)
 {
     struct site *s = site_create(3);
     run(s, 5);
@@ -167,7 +167,7 @@ static void test_a_bmc_that_does_not_answer_proves_nothing(void **state)
     site_destroy(s);
 }
 
-static void test_a_controller_that_starts_knows_what_bmcs_told(void **state)
+static void test_a_controller_that_starts_knows_the_components_of_bmcs(void **state)
 {
     struct site *s = site_create(3);
     run(s, 5);
@@ -230,7 +230,7 @@ static void test_each_bmc_is_asked_at_its_own_time_of_the_day(void **state)
     site_destroy(s);
 }
 
-static void test_what_a_bmc_locks_is_a_hold_until_it_does_not(void **state)
+static void test_a_lock_of_a_bmc_is_a_hold_until_it_ends(void **state)
 {
     struct site *s = site_create(2);
     s->locked[2] = "its power interlock is active";
@@ -248,7 +248,7 @@ static void test_what_a_bmc_locks_is_a_hold_until_it_does_not(void **state)
     site_destroy(s);
 }
 
-static void test_a_node_does_not_say_what_its_bmc_tells(void **state)
+static void test_a_node_does_not_speak_for_its_bmc(void **state)
 {
     struct site *s = site_create(2);
     struct err e = {0};
@@ -263,14 +263,14 @@ static void test_a_node_does_not_say_what_its_bmc_tells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_a_bmc_tells_joins_what_its_node_says),
+        cmocka_unit_test(test_components_of_a_bmc_join_those_of_its_node),
         cmocka_unit_test(test_equal_nodes_cost_one_list_of_each),
         cmocka_unit_test(test_a_bmc_that_does_not_answer_proves_nothing),
-        cmocka_unit_test(test_a_controller_that_starts_knows_what_bmcs_told),
+        cmocka_unit_test(test_a_controller_that_starts_knows_the_components_of_bmcs),
         cmocka_unit_test(test_a_baseline_that_was_accepted_without_bmcs_expects_nothing_of_them),
         cmocka_unit_test(test_each_bmc_is_asked_at_its_own_time_of_the_day),
-        cmocka_unit_test(test_what_a_bmc_locks_is_a_hold_until_it_does_not),
-        cmocka_unit_test(test_a_node_does_not_say_what_its_bmc_tells),
+        cmocka_unit_test(test_a_lock_of_a_bmc_is_a_hold_until_it_ends),
+        cmocka_unit_test(test_a_node_does_not_speak_for_its_bmc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void test_a_swapped_machine_counts_as_out(void **state)
 }
 
 /* A sweep begins with it in the configuration, and ends without. */
-static void test_of_one_that_is_taken_out_of_the_files_nothing_is_written(void **state)
+static void test_nothing_is_written_about_a_node_taken_out_of_the_files(void **state)
 {
     struct clinic *d = clinic_open(3);
     struct world *x = d->x;
@@ -63,7 +63,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_swapped_machine_counts_as_out),
-        cmocka_unit_test(test_of_one_that_is_taken_out_of_the_files_nothing_is_written),
+        cmocka_unit_test(test_nothing_is_written_about_a_node_taken_out_of_the_files),
         cmocka_unit_test(test_another_machine_under_the_name_inherits_nothing),
         cmocka_unit_test(test_a_machine_that_goes_during_its_repair),
     };

@@ -111,7 +111,7 @@ static void test_a_word_of_before_the_boot_or_the_last_word_is_refused(void **st
     clinic_destroy(d);
 }
 
-static void test_who_is_not_known_or_not_heard_is_refused(void **state)
+static void test_an_event_of_an_unknown_or_unheard_node_is_refused(void **state)
 {
     struct clinic *d = open_clinic(4);
     struct verdict v;
@@ -127,7 +127,7 @@ static void test_who_is_not_known_or_not_heard_is_refused(void **state)
     clinic_destroy(d);
 }
 
-static void test_a_boot_ends_what_was_said_and_closes_nothing(void **state)
+static void test_a_boot_ends_findings_and_closes_nothing(void **state)
 {
     struct clinic *d = open_clinic(4);
     assert_int_equal(says(d, 1, "sensu.ntp", 1, 0), 0);
@@ -249,8 +249,8 @@ int main(void)
         cmocka_unit_test(test_a_fatal_word_isolates),
         cmocka_unit_test(test_an_old_word_is_recorded_and_nothing_follows),
         cmocka_unit_test(test_a_word_of_before_the_boot_or_the_last_word_is_refused),
-        cmocka_unit_test(test_who_is_not_known_or_not_heard_is_refused),
-        cmocka_unit_test(test_a_boot_ends_what_was_said_and_closes_nothing),
+        cmocka_unit_test(test_an_event_of_an_unknown_or_unheard_node_is_refused),
+        cmocka_unit_test(test_a_boot_ends_findings_and_closes_nothing),
         cmocka_unit_test(test_a_sender_that_cannot_say_closes_nothing),
         cmocka_unit_test(test_after_a_day_without_a_word_it_is_unknown),
         cmocka_unit_test(test_there_is_room_for_so_many_checks_and_those_that_are_well_make_room),

@@ -260,7 +260,7 @@ static void test_a_sweep_s_first_half_is_no_minority(void **state)
     }
 }
 
-static void test_who_is_held_already_raises_no_alarm(void **state)
+static void test_nodes_held_already_raise_no_alarm(void **state)
 {
     struct beats *x = beats_create(12);
     beats_start(x, 1, 12);
@@ -342,7 +342,7 @@ int main(void)
         cmocka_unit_test(test_mass_silence_raises_one_alarm),
         cmocka_unit_test(test_few_nodes_raise_no_alarm),
         cmocka_unit_test(test_a_sweep_s_first_half_is_no_minority),
-        cmocka_unit_test(test_who_is_held_already_raises_no_alarm),
+        cmocka_unit_test(test_nodes_held_already_raise_no_alarm),
         cmocka_unit_test(test_a_step_judges_the_silence_of_so_many_at_most),
         cmocka_unit_test(test_mass_silence_is_judged_when_all_were_looked_at),
     };

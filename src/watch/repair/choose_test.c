@@ -23,7 +23,7 @@ static void test_the_same_part_twice_is_the_hardware(void **state)
     trace_walk("replaced");
 }
 
-static void test_what_has_to_follow_a_remedy_follows(void **state)
+static void test_the_remedy_after_a_remedy_follows(void **state)
 {
     trace_walk("followed");
 }
@@ -66,7 +66,7 @@ static void assert_chosen(struct clinic *d, int i, const char *remedy, const cha
 }
 
 /* A node in service is asked about as it stands: what would drain it, and when. */
-static void test_what_is_degraded_waits_for_its_drain_unless_the_remedy_disturbs_nobody(void **state)
+static void test_a_degraded_node_waits_for_its_drain_unless_the_remedy_disturbs_nobody(void **state)
 {
     struct clinic *d = degraded(REBOOT, span_s(3600));
     world_run(d->x, 2);
@@ -119,7 +119,7 @@ static void test_nothing_is_chosen_for_a_node_that_somebody_holds_or_excepts(voi
     clinic_destroy(d);
 }
 
-static void test_a_choice_costs_what_its_remedy_is_expected_to(void **state)
+static void test_a_choice_has_the_expected_cost_of_its_remedy(void **state)
 {
     const struct remedy one = {.name = NULL}, other = {.name = NULL};
     CLEANUP_FREE struct choice *c = mem_alloc(sizeof *c);
@@ -160,11 +160,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_way_that_is_refused_is_not_tried_again),
         cmocka_unit_test(test_the_same_part_twice_is_the_hardware),
-        cmocka_unit_test(test_what_has_to_follow_a_remedy_follows),
-        cmocka_unit_test(test_what_is_degraded_waits_for_its_drain_unless_the_remedy_disturbs_nobody),
+        cmocka_unit_test(test_the_remedy_after_a_remedy_follows),
+        cmocka_unit_test(test_a_degraded_node_waits_for_its_drain_unless_the_remedy_disturbs_nobody),
         cmocka_unit_test(test_a_gentle_remedy_waits_for_nothing),
         cmocka_unit_test(test_nothing_is_chosen_for_a_node_that_somebody_holds_or_excepts),
-        cmocka_unit_test(test_a_choice_costs_what_its_remedy_is_expected_to),
+        cmocka_unit_test(test_a_choice_has_the_expected_cost_of_its_remedy),
         cmocka_unit_test(test_faults_count_once_for_each_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void test_a_remedy_is_judged_by_what_it_was_for(void **state)
+static void test_a_remedy_is_judged_by_its_purpose(void **state)
 {
     trace_walk("judged");
 }
@@ -19,7 +19,7 @@ static void test_a_remedy_is_judged_by_what_it_was_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_remedy_is_judged_by_what_it_was_for),
+        cmocka_unit_test(test_a_remedy_is_judged_by_its_purpose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,7 +145,7 @@ static void test_a_check_without_an_answer_is_no_pass(void **state)
     ward_destroy(d);
 }
 
-static void test_a_successor_does_not_run_again_what_came_to_an_answer(void **state)
+static void test_a_successor_does_not_repeat_answered_checks(void **state)
 {
     struct ward *d = exam_create();
     becomes_well(d);
@@ -174,7 +174,7 @@ static void test_a_successor_knows_the_answer_that_came_last(void **state)
     ward_destroy(d);
 }
 
-static void test_what_ran_with_partners_is_remembered_too(void **state)
+static void test_a_run_with_partners_is_remembered_too(void **state)
 {
     struct ward *d = exam_create();
     check_runs(d, "memory", IS_OK);
@@ -226,9 +226,9 @@ int main(void)
         cmocka_unit_test(test_a_failure_ends_the_examination),
         cmocka_unit_test(test_a_failure_of_a_check_that_is_only_observed_ends_nothing),
         cmocka_unit_test(test_a_check_without_an_answer_is_no_pass),
-        cmocka_unit_test(test_a_successor_does_not_run_again_what_came_to_an_answer),
+        cmocka_unit_test(test_a_successor_does_not_repeat_answered_checks),
         cmocka_unit_test(test_a_successor_knows_the_answer_that_came_last),
-        cmocka_unit_test(test_what_ran_with_partners_is_remembered_too),
+        cmocka_unit_test(test_a_run_with_partners_is_remembered_too),
         cmocka_unit_test(test_the_next_examination_begins_with_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

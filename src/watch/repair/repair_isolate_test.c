@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-static void test_what_helps_waits_for_the_end_of_work(void **state)
+static void test_a_remedy_that_disturbs_waits_for_the_end_of_work(void **state)
 {
     trace_walk("waits");
 }
 
-static void test_what_does_not_end_in_time_is_a_person_s(void **state)
+static void test_work_that_does_not_end_in_time_is_a_person_s(void **state)
 {
     trace_walk("deadlines");
 }
@@ -29,8 +29,8 @@ static void test_a_degraded_node_is_drained_when_it_lasts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_helps_waits_for_the_end_of_work),
-        cmocka_unit_test(test_what_does_not_end_in_time_is_a_person_s),
+        cmocka_unit_test(test_a_remedy_that_disturbs_waits_for_the_end_of_work),
+        cmocka_unit_test(test_work_that_does_not_end_in_time_is_a_person_s),
         cmocka_unit_test(test_a_degraded_node_is_drained_when_it_lasts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted(void **state)
+static void test_a_new_node_is_provisioned_before_it_is_admitted(void **state)
 {
     struct clinic *d = clinic_open(2);
     struct world *x = d->x;
@@ -51,7 +51,7 @@ static void test_a_node_returns_when_every_check_was_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_comes_for_the_first_time_is_provisioned_before_it_is_admitted),
+        cmocka_unit_test(test_a_new_node_is_provisioned_before_it_is_admitted),
         cmocka_unit_test(test_a_node_that_comes_up_passes_its_checks),
         cmocka_unit_test(test_a_node_that_comes_up_degraded),
         cmocka_unit_test(test_a_node_returns_when_every_check_was_looked_at),

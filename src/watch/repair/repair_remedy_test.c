@@ -26,7 +26,7 @@ static void test_the_time_to_begin_runs_from_the_approval(void **state)
     trace_walk("approved");
 }
 
-static void test_what_is_refused_at_once_costs_no_try(void **state)
+static void test_a_remedy_refused_at_once_costs_no_try(void **state)
 {
     trace_walk("refused");
 }
@@ -37,7 +37,7 @@ int main(void)
         cmocka_unit_test(test_a_reboot_cures),
         cmocka_unit_test(test_a_reboot_that_hangs_is_its_bmc_s),
         cmocka_unit_test(test_the_time_to_begin_runs_from_the_approval),
-        cmocka_unit_test(test_what_is_refused_at_once_costs_no_try),
+        cmocka_unit_test(test_a_remedy_refused_at_once_costs_no_try),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static bool said(const struct clinic *d, const char *what)
     return d->x->log.s && strstr(d->x->log.s, what);
 }
 
-static void test_what_is_tended_is_begun_at_once_and_never_drained(void **state)
+static void test_a_tended_node_is_begun_at_once_and_never_drained(void **state)
 {
     struct clinic *d = tended(false);
     world_run(d->x, 2);
@@ -73,7 +73,7 @@ static void test_a_remedy_that_leaves_the_configuration_ends_it(void **state)
 }
 
 /* Whoever began it would have said so within five minutes of its deadline. */
-static void test_an_operation_of_which_nobody_says_what_came_is_given_up(void **state)
+static void test_an_operation_without_an_answer_is_given_up(void **state)
 {
     struct clinic *d = tended(false);
     world_run(d->x, 2);
@@ -96,9 +96,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_gentle_remedy_leaves_the_node_in_service),
-        cmocka_unit_test(test_what_is_tended_is_begun_at_once_and_never_drained),
+        cmocka_unit_test(test_a_tended_node_is_begun_at_once_and_never_drained),
         cmocka_unit_test(test_a_remedy_that_leaves_the_configuration_ends_it),
-        cmocka_unit_test(test_an_operation_of_which_nobody_says_what_came_is_given_up),
+        cmocka_unit_test(test_an_operation_without_an_answer_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void test_a_repair_goes_on_under_another_controller(void **state)
     trace_walk("restart");
 }
 
-static void test_what_people_do_comes_first(void **state)
+static void test_actions_of_people_come_first(void **state)
 {
     trace_walk("people");
 }
@@ -30,7 +30,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_repair_goes_on_under_another_controller),
-        cmocka_unit_test(test_what_people_do_comes_first),
+        cmocka_unit_test(test_actions_of_people_come_first),
         cmocka_unit_test(test_a_node_in_the_queue_waits_for_a_person),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

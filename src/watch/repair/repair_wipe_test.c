@@ -114,7 +114,7 @@ static void test_work_ends_first(void **state)
     clinic_destroy(d);
 }
 
-static void test_what_has_to_follow_is_part_of_it(void **state)
+static void test_the_remedy_after_a_wipe_is_part_of_the_wipe(void **state)
 {
     struct clinic *d = released(CHAIN, "[]");
     pass(d, 20);
@@ -205,7 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_released_node_is_wiped),
         cmocka_unit_test(test_work_ends_first),
-        cmocka_unit_test(test_what_has_to_follow_is_part_of_it),
+        cmocka_unit_test(test_the_remedy_after_a_wipe_is_part_of_the_wipe),
         cmocka_unit_test(test_a_wipe_that_fails_is_quarantined),
         cmocka_unit_test(test_a_wipe_that_is_not_confirmed_in_time_is_quarantined),
         cmocka_unit_test(test_a_node_that_cannot_be_wiped_is_quarantined),

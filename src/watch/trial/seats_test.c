@@ -84,7 +84,7 @@ static void test_work_ends_it_and_the_node_has_rest(void **state)
     ward_destroy(d);
 }
 
-static void test_what_fails_is_an_incident_and_isolates_before_it_is_let_go(void **state)
+static void test_a_failure_is_an_incident_and_isolates_before_the_node_is_let_go(void **state)
 {
     struct ward *d = ward_create(20, BURN);
     d->answer[1] = FATAL;
@@ -99,7 +99,7 @@ static void test_what_fails_is_an_incident_and_isolates_before_it_is_let_go(void
     ward_destroy(d);
 }
 
-static void test_what_cannot_be_said_counts_as_run(void **state)
+static void test_a_run_without_an_answer_counts_as_run(void **state)
 {
     struct ward *d = ward_create(2, BURN);
     d->answer[1] = "{\"result\":\"unsupported\",\"text\":\"no such tool\"}";
@@ -113,7 +113,7 @@ static void test_what_cannot_be_said_counts_as_run(void **state)
     ward_destroy(d);
 }
 
-static void test_what_a_node_says_of_a_groups_check_by_itself_is_not_believed(void **state)
+static void test_a_node_alone_is_not_believed_about_a_groups_check(void **state)
 {
     struct ward *d = ward_create(4, PAIR);
     ward_tell(d, 1,
@@ -131,9 +131,9 @@ int main(void)
         cmocka_unit_test(test_one_that_somebody_drains_right_before_runs_nothing),
         cmocka_unit_test(test_one_that_is_not_free_in_time_is_let_go),
         cmocka_unit_test(test_work_ends_it_and_the_node_has_rest),
-        cmocka_unit_test(test_what_fails_is_an_incident_and_isolates_before_it_is_let_go),
-        cmocka_unit_test(test_what_cannot_be_said_counts_as_run),
-        cmocka_unit_test(test_what_a_node_says_of_a_groups_check_by_itself_is_not_believed),
+        cmocka_unit_test(test_a_failure_is_an_incident_and_isolates_before_the_node_is_let_go),
+        cmocka_unit_test(test_a_run_without_an_answer_counts_as_run),
+        cmocka_unit_test(test_a_node_alone_is_not_believed_about_a_groups_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static void test_the_budgets_hold_for_trials(void **state)
     ward_destroy(d);
 }
 
-static void test_only_what_is_idle_and_well_and_in_service(void **state)
+static void test_only_nodes_that_are_idle_and_well_and_in_service(void **state)
 {
     struct ward *d = ward_create(6, "Check=space Probe=fs.space Path=/ Every=60s\n");
     d->x->work[1] = "[\"job.7\"]";
@@ -136,7 +136,7 @@ static void test_a_group_is_of_one_class(void **state)
     ward_destroy(d);
 }
 
-static void test_partners_are_no_more_than_trials_may_hold_and_come_before_what_is_scheduled(void **state)
+static void test_partners_are_no_more_than_trials_may_hold_and_come_before_scheduled_checks(void **state)
 {
     struct ward *d = ward_create(20, EXAM);
     d->x->policy.health.trials_percent = 1;
@@ -173,7 +173,7 @@ static void test_where_no_trials_may_be_nobody_is_held_for_one_that_is_examined(
     ward_destroy(d);
 }
 
-static void test_nobody_who_is_ill_himself_is_a_partner(void **state)
+static void test_an_ill_node_is_no_partner(void **state)
 {
     struct ward *d = ward_examine(3);
     d->says[2] = ILL;
@@ -244,7 +244,7 @@ static void test_after_a_quarter_of_its_time_a_group_has_to_do(void **state)
     ward_destroy(d);
 }
 
-static void test_who_is_out_of_service_is_not_waited_for(void **state)
+static void test_a_node_out_of_service_is_not_waited_for(void **state)
 {
     struct ward *d = busy_create();
     world_command_for(d->x, COMMAND_DRAIN, "lx[03-04]", "bad DIMM", NULL);
@@ -253,7 +253,7 @@ static void test_who_is_out_of_service_is_not_waited_for(void **state)
     ward_destroy(d);
 }
 
-static void test_who_is_held_for_another_check_is_waited_for(void **state)
+static void test_a_node_held_for_another_check_is_waited_for(void **state)
 {
     CLEANUP_TEXT struct text checks = {0};
     text_printf(&checks, "%sCheck=burn Probe=plugin Run=/bin/true When=scheduled Every=1h Deadline=10m\n",
@@ -273,7 +273,7 @@ static void test_who_is_held_for_another_check_is_waited_for(void **state)
 }
 
 /* Also without others: then the node runs the check first with another of the same partners. */
-static void test_another_try_meets_others_than_who_spoiled_it(void **state)
+static void test_another_try_avoids_the_partners_that_spoiled_it(void **state)
 {
     for (size_t n = 4; n <= 8; n += 4) {
         struct ward *d = ward_examine(n);
@@ -294,7 +294,7 @@ static void test_another_try_meets_others_than_who_spoiled_it(void **state)
     }
 }
 
-static void test_who_failed_with_it_alone_comes_after_who_did_not_run(void **state)
+static void test_a_partner_that_failed_comes_after_those_that_did_not_run(void **state)
 {
     struct ward *d = ward_examine(3);
     d->answer[2] = FATAL;
@@ -308,7 +308,7 @@ static void test_who_failed_with_it_alone_comes_after_who_did_not_run(void **sta
     ward_destroy(d);
 }
 
-static void test_who_passed_is_in_doubt_no_more_and_each_has_his_turn(void **state)
+static void test_a_node_that_passed_is_no_suspect_and_each_has_its_turn(void **state)
 {
     struct ward *d = ward_examine(8);
     ward_run(d, 20);
@@ -327,7 +327,7 @@ static void test_who_passed_is_in_doubt_no_more_and_each_has_his_turn(void **sta
 }
 
 /* More are idle than are noted. */
-static void test_of_very_many_those_who_ran_it_longest_ago_are_found(void **state)
+static void test_the_nodes_of_very_many_that_ran_longest_ago_are_found(void **state)
 {
     struct ward *d = ward_create(NODES, EXAM);
     for (int i = 1; i <= NODES; i++) {
@@ -360,7 +360,7 @@ static void test_where_budgets_have_room_for_few_it_waits_as_long(void **state)
 }
 
 /* lx20 waits for room; no partners are there for the others that ask. */
-static void test_who_waits_for_room_has_it_before_what_is_scheduled_whoever_else_asks(void **state)
+static void test_a_node_that_waits_for_room_comes_before_scheduled_checks(void **state)
 {
     static const struct class_lines classes[] = {{"gpu", {{"Nodes", "lx[22-24]"}}}};
     CLEANUP_TEXT struct text checks = {0};
@@ -391,7 +391,7 @@ static void test_who_waits_for_room_has_it_before_what_is_scheduled_whoever_else
 }
 
 /* Twenty of one class wait; one of another class has partners, and comes last in the order of the nodes. */
-static void test_who_waits_for_partners_keeps_none_from_others(void **state)
+static void test_a_node_that_waits_for_partners_keeps_none_from_others(void **state)
 {
     static const struct class_lines classes[] = {{"gpu", {{"Nodes", "lx[41-44]"}}}};
     struct ward *d = ward_create(44, EXAM);
@@ -417,26 +417,26 @@ int main(void)
         cmocka_unit_test(test_each_idle_node_runs_it_when_it_is_due),
         cmocka_unit_test(test_no_more_than_allowed_at_once_the_longest_untried_first),
         cmocka_unit_test(test_the_budgets_hold_for_trials),
-        cmocka_unit_test(test_only_what_is_idle_and_well_and_in_service),
+        cmocka_unit_test(test_only_nodes_that_are_idle_and_well_and_in_service),
         cmocka_unit_test(test_one_that_somebody_else_keeps_from_work_is_left_alone),
         cmocka_unit_test(test_one_alone_waits_for_company),
         cmocka_unit_test(test_one_group_and_its_witnesses_have_room_in_a_small_share),
         cmocka_unit_test(test_a_group_is_of_one_class),
-        cmocka_unit_test(test_partners_are_no_more_than_trials_may_hold_and_come_before_what_is_scheduled),
+        cmocka_unit_test(test_partners_are_no_more_than_trials_may_hold_and_come_before_scheduled_checks),
         cmocka_unit_test(test_where_no_trials_may_be_nobody_is_held_for_one_that_is_examined),
-        cmocka_unit_test(test_nobody_who_is_ill_himself_is_a_partner),
+        cmocka_unit_test(test_an_ill_node_is_no_partner),
         cmocka_unit_test(test_a_group_of_another_class_or_with_another_check_is_no_partner),
         cmocka_unit_test(test_it_waits_for_as_many_as_can_tell),
         cmocka_unit_test(test_after_a_quarter_of_its_time_a_group_has_to_do),
-        cmocka_unit_test(test_who_is_out_of_service_is_not_waited_for),
-        cmocka_unit_test(test_who_is_held_for_another_check_is_waited_for),
-        cmocka_unit_test(test_another_try_meets_others_than_who_spoiled_it),
-        cmocka_unit_test(test_who_failed_with_it_alone_comes_after_who_did_not_run),
-        cmocka_unit_test(test_who_passed_is_in_doubt_no_more_and_each_has_his_turn),
-        cmocka_unit_test(test_of_very_many_those_who_ran_it_longest_ago_are_found),
+        cmocka_unit_test(test_a_node_out_of_service_is_not_waited_for),
+        cmocka_unit_test(test_a_node_held_for_another_check_is_waited_for),
+        cmocka_unit_test(test_another_try_avoids_the_partners_that_spoiled_it),
+        cmocka_unit_test(test_a_partner_that_failed_comes_after_those_that_did_not_run),
+        cmocka_unit_test(test_a_node_that_passed_is_no_suspect_and_each_has_its_turn),
+        cmocka_unit_test(test_the_nodes_of_very_many_that_ran_longest_ago_are_found),
         cmocka_unit_test(test_where_budgets_have_room_for_few_it_waits_as_long),
-        cmocka_unit_test(test_who_waits_for_room_has_it_before_what_is_scheduled_whoever_else_asks),
-        cmocka_unit_test(test_who_waits_for_partners_keeps_none_from_others),
+        cmocka_unit_test(test_a_node_that_waits_for_room_comes_before_scheduled_checks),
+        cmocka_unit_test(test_a_node_that_waits_for_partners_keeps_none_from_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,7 +132,7 @@ static void test_one_that_fails_with_all_its_partners_is_at_fault(void **state)
     ward_destroy(d);
 }
 
-static void test_larger_groups_find_who_is_examined_or_clear_him(void **state)
+static void test_larger_groups_blame_or_clear_the_examined_node(void **state)
 {
     for (int group = 3; group <= 8; group++) {
         for (int bad = 1; bad <= 2; bad++) {
@@ -155,7 +155,7 @@ static void test_larger_groups_find_who_is_examined_or_clear_him(void **state)
     }
 }
 
-static void test_a_partner_that_is_bad_is_named_and_who_is_examined_passes(void **state)
+static void test_a_bad_partner_is_named_and_the_examined_node_passes(void **state)
 {
     struct ward *d = ward_examine(8);
     d->answer[2] = FATAL;
@@ -222,8 +222,8 @@ int main(void)
         cmocka_unit_test(test_one_that_leaves_blames_nobody),
         cmocka_unit_test(test_one_that_leaves_before_it_began_holds_nobody_up),
         cmocka_unit_test(test_one_that_fails_with_all_its_partners_is_at_fault),
-        cmocka_unit_test(test_larger_groups_find_who_is_examined_or_clear_him),
-        cmocka_unit_test(test_a_partner_that_is_bad_is_named_and_who_is_examined_passes),
+        cmocka_unit_test(test_larger_groups_blame_or_clear_the_examined_node),
+        cmocka_unit_test(test_a_bad_partner_is_named_and_the_examined_node_passes),
         cmocka_unit_test(test_a_bad_link_to_a_partner_is_nobodys_failure),
         cmocka_unit_test(test_a_bad_link_is_over_when_its_ends_passed_together),
     };

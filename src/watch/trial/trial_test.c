@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void test_the_journal_says_what_was_held_for_what(void **state)
+static void test_the_journal_says_which_node_was_held_for_which_check(void **state)
 {
     struct ward *d = ward_create(2, BURN);
     d->hangs[1] = true;
@@ -108,7 +108,7 @@ static void test_one_that_never_answers_is_let_go(void **state)
     ward_destroy(d);
 }
 
-static void test_another_controller_ends_what_it_did_not_begin(void **state)
+static void test_another_controller_ends_trials_that_it_did_not_begin(void **state)
 {
     struct ward *d = ward_create(2, BURN);
     ward_begin(d, 1);
@@ -262,7 +262,7 @@ static void test_partners_are_let_go_when_the_stage_ends(void **state)
     }
 }
 
-static void test_partners_are_let_go_at_the_stages_deadline_and_who_is_booted_runs_nothing(void **state)
+static void test_partners_are_let_go_at_the_stages_deadline_and_a_booted_node_runs_nothing(void **state)
 {
     struct ward *d = ward_examine(4);
     d->x->policy.health.examine_deadline = span_s(60);
@@ -281,7 +281,7 @@ static void test_partners_are_let_go_at_the_stages_deadline_and_who_is_booted_ru
     ward_destroy(d);
 }
 
-static void test_what_is_stopped_is_no_answer_and_goes_on_after(void **state)
+static void test_a_stopped_trial_is_no_answer_and_goes_on_afterwards(void **state)
 {
     struct ward *d = ward_examine(4);
     d->hangs[1] = true;
@@ -322,7 +322,7 @@ static void test_another_controller_ends_an_examination_with_partners_and_begins
     ward_destroy(d);
 }
 
-static void test_what_nobody_can_run_is_neither_a_failure_nor_a_pass(void **state)
+static void test_a_check_that_nobody_can_run_neither_fails_nor_passes(void **state)
 {
     struct ward *d = ward_examine(4);
     for (int i = 1; i <= 4; i++)
@@ -333,7 +333,7 @@ static void test_what_nobody_can_run_is_neither_a_failure_nor_a_pass(void **stat
     ward_destroy(d);
 }
 
-static void test_what_a_scheduled_group_found_has_to_pass_with_partners(void **state)
+static void test_a_node_that_a_scheduled_group_blamed_has_to_pass_with_partners(void **state)
 {
     struct ward *d = ward_create(8, PAIR);
     d->answer[3] = FATAL;
@@ -351,14 +351,14 @@ static void test_what_a_scheduled_group_found_has_to_pass_with_partners(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_journal_says_what_was_held_for_what),
+        cmocka_unit_test(test_the_journal_says_which_node_was_held_for_which_check),
         cmocka_unit_test(test_maintenance_ends_it_and_none_begins_in_it),
         cmocka_unit_test(test_people_end_it),
         cmocka_unit_test(test_the_switch_ends_all),
         cmocka_unit_test(test_nothing_is_held_where_health_is_only_observed),
         cmocka_unit_test(test_a_check_that_is_taken_away_ends_it),
         cmocka_unit_test(test_one_that_never_answers_is_let_go),
-        cmocka_unit_test(test_another_controller_ends_what_it_did_not_begin),
+        cmocka_unit_test(test_another_controller_ends_trials_that_it_did_not_begin),
         cmocka_unit_test(test_another_controller_ends_it_though_the_node_is_gone),
         cmocka_unit_test(test_a_claim_without_a_record_is_let_go),
         cmocka_unit_test(test_one_that_is_examined_runs_it_with_idle_partners),
@@ -366,11 +366,11 @@ int main(void)
         cmocka_unit_test(test_too_few_partners_can_tell_nothing_and_are_not_warned_of),
         cmocka_unit_test(test_a_group_that_is_broken_up_is_inconclusive),
         cmocka_unit_test(test_partners_are_let_go_when_the_stage_ends),
-        cmocka_unit_test(test_partners_are_let_go_at_the_stages_deadline_and_who_is_booted_runs_nothing),
-        cmocka_unit_test(test_what_is_stopped_is_no_answer_and_goes_on_after),
+        cmocka_unit_test(test_partners_are_let_go_at_the_stages_deadline_and_a_booted_node_runs_nothing),
+        cmocka_unit_test(test_a_stopped_trial_is_no_answer_and_goes_on_afterwards),
         cmocka_unit_test(test_another_controller_ends_an_examination_with_partners_and_begins_anew),
-        cmocka_unit_test(test_what_nobody_can_run_is_neither_a_failure_nor_a_pass),
-        cmocka_unit_test(test_what_a_scheduled_group_found_has_to_pass_with_partners),
+        cmocka_unit_test(test_a_check_that_nobody_can_run_neither_fails_nor_passes),
+        cmocka_unit_test(test_a_node_that_a_scheduled_group_blamed_has_to_pass_with_partners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
