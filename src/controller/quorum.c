@@ -72,20 +72,6 @@ static void quorum_fini(struct quorum *q)
     json_decref(q->health);
 }
 
-/* The controllers of a state sign with one key, which etcd does not have. */
-static int find_authority(const struct controller *c, struct err *e)
-{
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "%s/ca.key", c->state_dir);
-    if (*cluster_authority(c->cluster) && access(key.s, F_OK) < 0)
-        return err_set(e, -ENOENT,
-                       "the state in etcd has an authority already, and %s is missing; copy ca.key and "
-                       "ca.pem of another "
-                       "controller into %s",
-                       key.s, c->state_dir);
-    return 0;
-}
-
 /* Without an agreed configuration the one of the files stays: the first leader agrees it. */
 static int take_agreed(struct controller *c, struct err *e)
 {
@@ -111,7 +97,7 @@ int quorum_open(struct controller *c, uint64_t *revision, struct err *e)
     if (rc == 0)
         rc = leadership_load(c, revision, e);
     if (rc == 0)
-        rc = find_authority(c, e);
+        rc = admission_open(c, e);
     if (rc == 0)
         rc = take_agreed(c, e);
     return rc;
@@ -258,6 +244,23 @@ static void on_health(void *arg, const struct etcd_health *h)
                           "corrupt", h->corrupt, "endpoints", endpoints);
 }
 
+/* One that was removed begins anew as one that was not admitted, and so waits. Of two that began a state at
+ * the same moment, each with an authority of its own, only one named it. */
+static void judge_membership(struct controller *c)
+{
+    struct err why;
+    if (c->end != CONTROLLER_STOPPED)
+        return;
+    if (admission_is_over(c, &why)) {
+        log_error("%s", why.msg);
+        begin_anew(c);
+    } else if (leadership_check_authority(c, &why) < 0) {
+        log_error("%s", why.msg);
+        c->end = CONTROLLER_ENDED;
+        uv_stop(c->loop);
+    }
+}
+
 void quorum_turn(struct controller *c, struct mono now)
 {
     struct quorum *q = c->quorum;
@@ -267,27 +270,25 @@ void quorum_turn(struct controller *c, struct mono now)
     if (c->revised)
         reload_agreed(c);
     c->revised = false;
+    judge_membership(c);
+    members_turn(c);
     if (q->asking || (q->asked.ns && mono_sub(now, q->asked).ns < span_s(HEALTH_S).ns))
         return;
     q->asked = now;
     q->asking = etcd_health_ask(c->loop, &q->options, on_health, q);
 }
 
-static void add_member(void *arg, const struct lease_member *m)
+const char *quorum_leader(const struct controller *c)
 {
-    json_t *list = arg;
-    json_array_append_new(list,
-                          json_pack("{s:s,s:s,s:I,s:I}", "name", m->name, "address", m->address, "revision",
-                                    (json_int_t)m->revision, "age_ms", (json_int_t)(m->age.ns / 1000000)));
+    return c->quorum->leader;
 }
 
 json_t *quorum_status(const struct controller *c)
 {
     const struct quorum *q = c->quorum;
-    json_t *members = json_array();
+    json_t *members = members_list(c);
     struct span age = {0};
     bool is_current = c->leads ? !c->deposed : !q->behind.code;
-    lease_members(c->lease, add_member, members);
     json_t *is =
         json_pack("{s:s,s:s,s:o,s:I,s:b,s:s}", "leader", q->leader, "address", q->leader_address, "members",
                   members, "head", (json_int_t)lease_head(c->lease), "current", is_current, "message",

@@ -42,7 +42,7 @@ PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fett
             'fettle': 'src/cli/fettle', 'fettle-exec': 'src/exec/fettle-exec', 'swarm': 'test/swarm/swarm'}
 MARK = 'FETTLE_TEST_WORLD'
 STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key', 'last-heard', 'last-heard.new', 'last-known',
-               'last-known.new', 'seen', 'seen.new', 'journal.db', 'journal.db-wal', 'journal-export',
+               'last-known.new', 'seen', 'seen.new', 'member.key', 'journal.db', 'journal.db-wal', 'journal-export',
                'audit', 'audit-archive'}
 HOME_FILES = {'checklist', 'operations', 'command', 'kernel-log', 'boot-checks', 'node.key', 'node.pem', 'ca.pem',
               'controllers'}

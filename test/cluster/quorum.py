@@ -3,6 +3,7 @@
 changes are asked for."""
 import os
 import random
+import re
 import shutil
 import socket
 import threading
@@ -12,6 +13,11 @@ from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contai
 from ports import free_port
 
 NODES = 'Name=DEFAULT CPUs=1\nName=lx[001-400]\nName=' + socket.gethostname().split('.')[0] + '\n'
+
+
+def same_bytes(a, b):
+    with open(a, 'rb') as one, open(b, 'rb') as other:
+        return one.read() == other.read()
 
 
 class Foreign(Process):
@@ -54,6 +60,13 @@ class Member(Controller):
     def role(self):
         return self.status()['role']
 
+    def authority(self):
+        return os.path.join(self.state, 'ca.key')
+
+    def asked(self):
+        """The key that it prints for the person that is to admit it."""
+        return wait(f'{self.name} says its key', lambda: re.findall(f'admit {self.name} ([0-9a-f]{{66}})', self.log()))[-1]
+
     def share_authority(self, other):
         """Both controllers have one authority, as an administrator gives it."""
         os.makedirs(self.state, mode=0o700, exist_ok=True)
@@ -76,6 +89,15 @@ class Quorum:
             c.share_authority(self.all[0])
             c.start()
         self.leader()
+
+    def another(self):
+        """One more, which was not started yet, and has no authority."""
+        return Member(self.world, NODES, name='c3', start=False,
+                      **{**CALM, 'ControlMachine': 'c3', 'Store': self.etcd.endpoints})
+
+    def listed(self, fields):
+        """What `fettle controller list` prints: the second field by the first."""
+        return dict(line.split(None, 1) for line in self.fettle('controller', 'list', '-H', '-o', fields).splitlines())
 
     def leader(self):
         """The one that leads, when one does."""
@@ -223,11 +245,7 @@ def test_a_lost_member_of_etcd_costs_nothing(world):
 def test_another_authority_is_refused(world):
     """Agents, Slurm and OpenCHAMI know a Fettle by its authority: controllers of one state have the same."""
     q = Quorum(world)
-    stranger = Member(world, NODES, name='c3', start=False,
-                      **{**CALM, 'ControlMachine': 'c3', 'Store': q.etcd.endpoints})
-    stranger.launch()
-    equal(stranger.process.wait_end(), 1, 'the exit status without the authority')
-    contains(stranger.log(), 'copy ca.key and ca.pem', 'its log')
+    stranger = q.another()
     other = Controller(world, NODES, name='other')
     other.process.stop()
     stranger.share_authority(other)
@@ -246,6 +264,53 @@ def test_the_configuration_is_one(world):
     follower.restart()
     check('gx01' in follower.table(), 'the follower knows the node after its start')
     q.agreed('after the reload')
+
+
+def test_a_person_admits_a_controller(world):
+    """It gets the authority by etcd, for its own key, when a person has typed that key; and leads like the others."""
+    q = Quorum(world)
+    new = q.another()
+    new.launch()
+    key = new.asked()
+    check(not os.path.exists(new.authority()), 'it has no authority before')
+    contains(q.fettle('controller', 'admit', 'c3', key[:-1], status=2), 'not the key that a new controller prints', 'a cut key')
+    contains(q.fettle('controller', 'admit', 'c3', '--dry-run', key), 'c3 has the authority', 'a dry run')
+    time.sleep(3) # it looks every two seconds
+    check(not os.path.exists(new.authority()), 'a dry run gives nothing')
+    contains(q.fettle('controller', 'admit', 'c3', key), 'c3 is admitted', 'the answer')
+    wait('it takes part', new.status)
+    check(same_bytes(new.authority(), q.all[0].authority()), 'it has the authority')
+    equal(os.stat(new.authority()).st_mode & 0o777, 0o600, 'the mode of ca.key')
+    wait('it is listed', lambda: q.listed('controller,state').get('c3') == 'follower')
+    for c in q.all:
+        c.process.stop()
+    q.all.append(new)
+    check(q.leader() is new, 'it leads')
+    q.fettle('node', 'drain', 'lx001', '--reason', 'by the new one')
+    wait('the others are away', lambda: q.listed('controller,state') == {'c0': 'away', 'c1': 'away', 'c2': 'away', 'c3': 'leader'})
+    contains(new.fettle('status'), 'away since 20', 'the status')
+
+
+def test_a_removed_controller_takes_no_part(world):
+    """It ends its part at once, and after a restart; no member is left of it; a person can admit it again."""
+    q = Quorum(world)
+    leader, gone = q.leader(), q.followers()[0]
+    wait('all are listed', lambda: len(q.listed('controller,state')) == 3)
+    contains(q.fettle('controller', 'remove', leader.name, '--reason', 'sold', status=3), 'leads; stop its fettled first', 'the leader')
+    contains(q.fettle('controller', 'remove', 'c9', '--reason', 'sold', status=4), 'no controller', 'an unknown one')
+    contains(q.fettle('controller', 'remove', gone.name, '--reason', 'sold'), 'still known there', 'the answer')
+    q.all.remove(gone)
+    key = gone.asked()
+    contains(gone.log(), 'removed this controller: sold', 'its log')
+    wait('no member is left of it', lambda: gone.name not in {m['name'] for m in leader.status()['quorum']['members'] if m['state'] != 'removed'})
+    equal(q.listed('controller,state')[gone.name], 'removed', 'its state')
+    gone.process.stop()
+    gone.launch()
+    wait('it still waits', lambda: gone.log().count('removed this controller: sold; to admit it again') > 1)
+    q.fettle('controller', 'admit', gone.name, key)
+    wait('it takes part again', gone.status)
+    q.all.append(gone)
+    q.agreed('after it came back')
 
 
 class Clients:

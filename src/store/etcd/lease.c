@@ -72,6 +72,7 @@ struct lease {
     int failing;      /* the error that on_etcd was told; 0: none */
     bool told_leader; /* on_leader was called, with this instance, or "" */
     char leader[LAYOUT_MARK_BYTES];
+    char forgets[ETCD_NAME_BYTES_MAX + 1]; /* the controller whose key goes next; "": none */
     lease_done_fn *resigned;
     void *resigned_arg;
     size_t n_members;
@@ -406,8 +407,13 @@ static void act_write(struct lease *l, struct asked *q, const struct text *told,
 
 static void reads_write(struct lease *l, const struct text *told, struct text *list, size_t *writes)
 {
-    CLEANUP_TEXT struct text key = {0};
+    CLEANUP_TEXT struct text key = {0}, gone = {0};
     text_printf(&key, LAYOUT_MEMBER "%s", l->told.name);
+    if (l->forgets[0]) {
+        text_printf(&gone, LAYOUT_MEMBER "%s", l->forgets);
+        wire_delete(list, gone.s, NULL);
+        ++*writes;
+    }
     if (!l->no_space) {
         wire_put(list, key.s, told->s, told->len);
         ++*writes;
@@ -432,6 +438,7 @@ static void lease_ask(struct lease *l)
     act_write(l, q, &told, &t);
     reads_write(l, &told, &t.success, &q->writes[true]);
     reads_write(l, &told, &t.failure, &q->writes[false]);
+    l->forgets[0] = '\0';
     wire_txn_write(&t, &body);
     DL_APPEND(l->asked, q);
     l->n_asked++;
@@ -509,6 +516,13 @@ void lease_look(struct lease *l)
 void lease_tell(struct lease *l, uint64_t revision)
 {
     l->told.revision = revision;
+}
+
+void lease_forget(struct lease *l, const char *name)
+{
+    assert(strcmp(name, l->told.name) != 0 && strlen(name) < sizeof l->forgets);
+    if (l->leads)
+        memcpy(l->forgets, name, strlen(name) + 1);
 }
 
 uint64_t lease_head(const struct lease *l)

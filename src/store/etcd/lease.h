@@ -75,6 +75,10 @@ void lease_look(struct lease *l);
 /* The revision that this controller tells the others of. */
 void lease_tell(struct lease *l, uint64_t revision);
 
+/* Takes away what a controller that was removed tells of itself, with the next question. On the leader alone.
+ * It may come back while that controller runs: call it again as long as lease_members has it. */
+void lease_forget(struct lease *l, const char *name);
+
 /* The newest revision of the state, as the last answer of etcd had it; 0: no answer yet. */
 uint64_t lease_head(const struct lease *l);
 
