@@ -140,6 +140,7 @@ static void write_etcd(struct text *out, const struct fettle_value *etcd)
 static void write_member(struct text *out, const struct fettle_value *m)
 {
     const char *state = member_text(m, "state");
+    int64_t ahead, within;
     CLEANUP_TEXT struct text t = {0};
     if (strcmp(state, "removed") == 0)
         return;
@@ -151,6 +152,9 @@ static void write_member(struct text *out, const struct fettle_value *m)
     else
         text_printf(&t, " at %s, %s, revision %s, heard %s ms ago", member_text(m, "address"), state,
                     member_text(m, "revision"), member_text(m, "age_ms"));
+    if (fettle_get_number(m, "clock_ahead_ms", &ahead) == 0 &&
+        fettle_get_number(m, "clock_within_ms", &within) == 0 && (ahead > within || ahead < -within))
+        text_printf(&t, ", clock %+lld ms, give or take %lld ms", (long long)ahead, (long long)within);
     write_line(out, "Member", t.s);
 }
 

@@ -100,7 +100,7 @@ void quorum_follow(struct controller *c, uint64_t revision);
 /* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN etcd does not
  * answer. Only with a state in etcd. */
 int quorum_leads(const struct controller *c, struct err *e);
-/* The name of the controller that leads, as etcd named it last; "": nobody. */
+/* The name of the controller that leads, as etcd named it last; "": nobody, and without etcd. */
 const char *quorum_leader(const struct controller *c);
 /* The member "quorum" of Status (doc/openapi.yaml). */
 json_t *quorum_status(const struct controller *c);
@@ -143,10 +143,10 @@ int admission_seal(const struct controller *c, const char *name, const char *key
 
 /* --- members.c -------------------------------------------------------------------------------- */
 
-/* A row for each controller (Controller of doc/openapi.yaml); none without etcd. */
-json_t *members_list(const struct controller *c);
+/* A row for each controller (Controller of doc/openapi.yaml); none without etcd. leader: as quorum_leader. */
+json_t *members_list(const struct controller *c, const char *leader);
 /* 0; -ENOENT there is no such controller, -EBUSY it leads, -EOPNOTSUPP without etcd. */
-int members_may_remove(const struct controller *c, const char *name, struct err *e);
+int members_may_remove(const struct controller *c, const char *leader, const char *name, struct err *e);
 /* What the leader does about other controllers, some times a second. */
 void members_turn(struct controller *c);
 

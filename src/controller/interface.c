@@ -216,7 +216,8 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
 
 static json_t *shell_controllers(void *arg)
 {
-    return members_list(arg);
+    const struct controller *c = arg;
+    return members_list(c, quorum_leader(c));
 }
 
 static int shell_seal(void *arg, const char *name, const char *key, char **envelope, struct err *e)
@@ -226,7 +227,8 @@ static int shell_seal(void *arg, const char *name, const char *key, char **envel
 
 static int shell_may_remove(void *arg, const char *name, struct err *e)
 {
-    return members_may_remove(arg, name, e);
+    const struct controller *c = arg;
+    return members_may_remove(c, quorum_leader(c), name, e);
 }
 
 static void shell_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)

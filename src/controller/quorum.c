@@ -21,7 +21,7 @@
 enum { HEALTH_S = 10 }; /* between two questions about etcd's own health */
 
 struct quorum {
-    char *endpoints, *ca, *cert, *key, *name, *address, *seen;
+    char *endpoints, *ca, *cert, *key, *name, *address, *agents, *seen;
     struct etcd_options options; /* made of the texts above */
     struct follow *follow;
     struct etcd_asking *asking;
@@ -41,10 +41,24 @@ static char *text_or_null(const struct config *conf, enum setting s)
     return *conf->text[s] ? mem_dup(conf->text[s]) : NULL;
 }
 
+/* Where agents reach this controller: the address on which it listens, or its name when it listens on all.
+ * "" when the system chooses the port, which is another one at each start. */
+static void agents_address(const struct config *conf, const char *machine, struct text *out)
+{
+    const char *on = conf->text[SETTING_MACH_STATUS_ADDRESS];
+    bool is_all = strcmp(on, "0.0.0.0") == 0 || strcmp(on, "::") == 0;
+    const char *host = is_all ? machine : on;
+    text_add(out, "");
+    if (conf->number[SETTING_MACH_STATUS_PORT])
+        text_printf(out, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
+                    (unsigned)conf->number[SETTING_MACH_STATUS_PORT]);
+}
+
 static void quorum_init(struct quorum *q, const struct config *conf, const char *machine,
                         const char *state_dir)
 {
-    struct text address = {0}, seen = {0};
+    struct text address = {0}, agents = {0}, seen = {0};
+    agents_address(conf, machine, &agents);
     text_printf(&address, "%s:%u", machine, (unsigned)conf->number[SETTING_API_PORT]);
     text_printf(&seen, "%s/seen", state_dir);
     *q = (struct quorum){.endpoints = mem_dup(conf->text[SETTING_STORE] + strlen(STORE_SCHEME)),
@@ -53,6 +67,7 @@ static void quorum_init(struct quorum *q, const struct config *conf, const char 
                          .key = text_or_null(conf, SETTING_STORE_KEY),
                          .name = mem_dup(machine),
                          .address = text_take(&address),
+                         .agents = text_take(&agents),
                          .seen = text_take(&seen)};
     q->options = (struct etcd_options){.endpoints = q->endpoints,
                                        .ca = q->ca,
@@ -60,13 +75,14 @@ static void quorum_init(struct quorum *q, const struct config *conf, const char 
                                        .key = q->key,
                                        .name = q->name,
                                        .address = q->address,
+                                       .agents = q->agents,
                                        .seen = q->seen};
     err_set(&q->behind, -EAGAIN, "etcd was not asked yet");
 }
 
 static void quorum_fini(struct quorum *q)
 {
-    char *const texts[] = {q->endpoints, q->ca, q->cert, q->key, q->name, q->address, q->seen};
+    char *const texts[] = {q->endpoints, q->ca, q->cert, q->key, q->name, q->address, q->agents, q->seen};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     json_decref(q->health);
@@ -280,13 +296,13 @@ void quorum_turn(struct controller *c, struct mono now)
 
 const char *quorum_leader(const struct controller *c)
 {
-    return c->quorum->leader;
+    return c->quorum ? c->quorum->leader : "";
 }
 
 json_t *quorum_status(const struct controller *c)
 {
     const struct quorum *q = c->quorum;
-    json_t *members = members_list(c);
+    json_t *members = members_list(c, q->leader);
     struct span age = {0};
     bool is_current = c->leads ? !c->deposed : !q->behind.code;
     json_t *is =

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 
-from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contains, equal, main, program, wait
+from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contains, equal, main, program, skewed, wait
 from ports import free_port
 
 NODES = 'Name=DEFAULT CPUs=1\nName=lx[001-400]\nName=' + socket.gethostname().split('.')[0] + '\n'
@@ -311,6 +311,52 @@ def test_a_removed_controller_takes_no_part(world):
     wait('it takes part again', gone.status)
     q.all.append(gone)
     q.agreed('after it came back')
+
+
+def test_agents_learn_the_controllers(world):
+    """An agent that was given one address finds the next leader, also after its own restart; and learns when one is removed."""
+    q = Quorum(world)
+    leader = q.leader()
+    name = socket.gethostname().split('.')[0]
+    agent = Agent(world, leader, name, '-c', f'127.0.0.1:{leader.port}')
+    leader.wait_nodes('the agent is heard', [name], Liveness='live')
+    kept = os.path.join(agent.home, 'controllers.learned')
+
+    def learned():
+        if not os.path.exists(kept):
+            return set()
+        with open(kept, encoding='utf-8') as f:
+            return set(f.read().split())
+    wait('it has learned all', lambda: learned() == {f'127.0.0.1:{c.port}' for c in q.all})
+    equal(os.stat(kept).st_mode & 0o777, 0o600, 'the mode of the list')
+    leader.process.kill()
+    second = q.leader()
+    second.wait_nodes('the agent is heard again', [name], Liveness='live')
+    agent.process.stop()
+    agent.start()
+    second.wait_nodes('and after its restart', [name], Liveness='live')
+    q.fettle('controller', 'remove', leader.name, '--reason', 'sold')
+    wait('it has unlearned one', lambda: learned() == {f'127.0.0.1:{c.port}' for c in q.all if c is not leader})
+    agent.process.stop()
+
+
+def test_a_wrong_clock_of_a_controller_is_named(world):
+    """An alarm stands while the clocks differ by more than 2 s, and is over when they agree again."""
+    q = Quorum(world)
+    leader, wrong = q.leader(), q.followers()[0]
+    wait('the clocks are known', lambda: len([m for m in leader.status()['quorum']['members'] if 'clock_ahead_ms' in m]) == 2)
+    for m in [m for m in leader.status()['quorum']['members'] if m['name'] != leader.name]:
+        check(abs(m['clock_ahead_ms']) <= m['clock_within_ms'] + 100, f'on one machine the clocks are the same: {m}')
+    equal([a for a in leader.status()['alarms'] if a['alarm'] == 'skew'], [], 'alarms before')
+    wrong.process.stop()
+    wrong.start(env=skewed(20))
+    wait('an alarm stands', lambda: [a['subject'] for a in leader.status()['alarms'] if a['alarm'] == 'skew'] == [wrong.name])
+    ahead, within = (int(q.listed(f'controller,{field}')[wrong.name]) for field in ('clock', 'within'))
+    check(abs(ahead - 20000) <= within + 100, f'it is {ahead} ms ahead, give or take {within}')
+    contains(leader.fettle('status'), ' ms, give or take ', 'the status')
+    wrong.process.stop()
+    wrong.start()
+    wait('it is over', lambda: not [a for a in leader.status()['alarms'] if a['alarm'] == 'skew'])
 
 
 class Clients:

@@ -16,22 +16,21 @@
 
 static void note(void *arg, const struct controller_record *r)
 {
-    strcat(arg, r->name);
-    strcat(arg, r->why ? "- " : "+ ");
+    text_printf(arg, "%s%s ", r->name, r->why ? "-" : "+");
 }
 
 static void test_records_are_taken_in_order_of_their_names(void **state)
 {
     struct world *w = *state;
     uint64_t before = cluster_digest(w->c);
-    char names[64] = "";
+    CLEANUP_TEXT struct text names = {0};
     world_takes(w, "controller/c2", ADMITTED);
     world_takes(w, "controller/c2", REMOVED);
     assert_int_equal(cluster_put(w->c, "controller/c2", REMOVED, NULL), 0);
     assert_int_equal(cluster_put(w->c, "controller/c1", REMOVED, NULL), 0);
     assert_int_equal(cluster_put(w->c, "controller/c2", ADMITTED, NULL), 0);
-    cluster_each_controller(w->c, note, names);
-    assert_string_equal(names, "c1- c2+ ");
+    cluster_each_controller(w->c, note, &names);
+    assert_string_equal(names.s, "c1- c2+ ");
     const struct controller_record *r = cluster_controller(w->c, "c2");
     assert_int_equal(r->at.ns, 5);
     assert_string_equal(r->key, KEY);

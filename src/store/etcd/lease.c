@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "base/loop.h"
+#include "store/etcd/clocks.h"
 #include "store/etcd/election.h"
 #include "store/etcd/endpoints.h"
 
@@ -40,12 +41,14 @@ struct asked {
     size_t writes[2]; /* how many operations come before what is read: refused, and carried out */
     bool resigns;     /* lease_resign waits for its answer */
     struct mono sent; /* mono_boot */
+    struct wall sent_at;
     struct asked *prev, *next;
 };
 
 struct member {
     struct layout_told told;
     struct mono changed; /* when it was first read so; mono_boot */
+    struct clocks clocks;
 };
 
 struct lease {
@@ -68,6 +71,8 @@ struct lease {
     struct mono answered; /* when etcd answered last */
     uint64_t revision;    /* of etcd, in the newest answer, */
     struct mono came;     /* which came then */
+    struct wall asked_at; /* when the question of that answer was sent, and how long it took */
+    struct span took;
     uint64_t head;
     int failing;      /* the error that on_etcd was told; 0: none */
     bool told_leader; /* on_leader was called, with this instance, or "" */
@@ -194,15 +199,25 @@ static int cluster_read(struct lease *l, const struct wire_kv *kv, struct err *e
     return r;
 }
 
-static struct mono changed_of(const struct lease *l, const struct layout_told *told, struct mono now)
+static const struct member *member_find(const struct lease *l, const struct layout_told *told)
 {
-    for (size_t i = 0; i < l->n_members; i++) {
-        const struct member *m = &l->members[i];
-        if (strcmp(m->told.name, told->name) == 0 && strcmp(m->told.instance, told->instance) == 0 &&
-            m->told.count == told->count)
-            return m->changed;
-    }
-    return now;
+    for (size_t i = 0; i < l->n_members; i++)
+        if (strcmp(l->members[i].told.name, told->name) == 0 &&
+            strcmp(l->members[i].told.instance, told->instance) == 0)
+            return &l->members[i];
+    return NULL;
+}
+
+/* What is new since the last answer was written after the question of that answer was read; its own way to
+ * etcd is taken to be no longer than ours. */
+static void member_take(const struct lease *l, struct member *m, struct mono now)
+{
+    const struct member *was = member_find(l, &m->told);
+    bool is_same = was && was->told.count == m->told.count;
+    m->changed = is_same ? was->changed : now;
+    m->clocks = was ? was->clocks : (struct clocks){0};
+    if (was && !is_same)
+        clocks_take(&m->clocks, m->told.at, (struct wall){l->asked_at.ns - l->took.ns}, wall_now());
 }
 
 static void members_read(struct lease *l, const struct wire_answer *a, const struct wire_found *found,
@@ -216,7 +231,7 @@ static void members_read(struct lease *l, const struct wire_answer *a, const str
         struct member *m = &members[n];
         if (!name || layout_told_read(kv, &m->told, NULL) < 0 || strcmp(m->told.name, name) != 0)
             continue;
-        m->changed = changed_of(l, &m->told, now);
+        member_take(l, m, now);
         n++;
     }
     memcpy(l->members, members, sizeof l->members);
@@ -239,6 +254,8 @@ static int answer_read(struct lease *l, const struct asked *q, const struct wire
     l->head = head.revision;
     election_read(&l->election, wire_first(a, at + READS_LEADER), now);
     members_read(l, a, &a->found[at + READS_MEMBERS], now);
+    l->asked_at = q->sent_at;
+    l->took = mono_sub(now, q->sent);
     return 0;
 }
 
@@ -443,6 +460,7 @@ static void lease_ask(struct lease *l)
     DL_APPEND(l->asked, q);
     l->n_asked++;
     q->sent = mono_boot(); /* before anything of it can be carried out */
+    q->sent_at = wall_now();
     fetch_start(l->fetch, "POST", url, body.s, on_answer, q);
 }
 
@@ -461,6 +479,7 @@ struct lease *lease_create(uv_loop_t *loop, const struct etcd_options *o, const 
     digest_random_hex(l->told.instance, (LAYOUT_MARK_BYTES - 1) / 2);
     memcpy(l->told.name, o->name, strlen(o->name) + 1);
     memcpy(l->told.address, o->address, strlen(o->address) + 1);
+    memcpy(l->told.agents, o->agents, strlen(o->agents) + 1);
     l->told.lease_ms = (uint64_t)span_to_ms(o->lease);
     election_init(&l->election, l->told.instance, o->lease);
     uv_timer_init(loop, &l->turn);
@@ -535,8 +554,14 @@ void lease_members(const struct lease *l, lease_member_fn *fn, void *arg)
     struct mono now = mono_boot();
     for (size_t i = 0; i < l->n_members; i++) {
         const struct member *m = &l->members[i];
-        const struct lease_member told = {m->told.name, m->told.address, m->told.at,
-                                          mono_sub(now, m->changed), m->told.revision};
+        struct lease_member told = {.name = m->told.name,
+                                    .address = m->told.address,
+                                    .at = m->told.at,
+                                    .age = mono_sub(now, m->changed),
+                                    .revision = m->told.revision,
+                                    .agents = m->told.agents};
+        bool is_self = strcmp(m->told.instance, l->told.instance) == 0;
+        told.has_clock = !is_self && clocks_ahead(&m->clocks, &told.ahead, &told.within);
         fn(arg, &told);
     }
 }

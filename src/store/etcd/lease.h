@@ -32,9 +32,12 @@ struct lease_leader {
 /* A controller, as it last told etcd of itself. */
 struct lease_member {
     const char *name, *address;
-    struct wall at;    /* its clock then */
-    struct span age;   /* since this controller saw it change, at most */
-    uint64_t revision; /* the state that it had */
+    struct wall at;     /* its clock then */
+    struct span age;    /* since this controller saw it change, at most */
+    uint64_t revision;  /* the state that it had */
+    const char *agents; /* where agents reach it; "": it did not say */
+    bool has_clock; /* it is another one, and its clock was compared with ours: it is `within` of `ahead` */
+    struct span ahead, within;
 };
 
 struct lease_events {
