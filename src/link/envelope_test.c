@@ -148,6 +148,24 @@ static void test_a_changed_envelope_is_refused(void **state)
     assert_true(refused > der.len - 64);
 }
 
+/* RFC 5083 and 5084, RFC 5753: other programs have to be able to check what this one says of it. */
+static void test_how_it_is_sealed(void **state)
+{
+    static const struct {
+        const char *what, *oid;
+        size_t len;
+    } parts[] = {{"AuthEnvelopedData", "\x2a\x86\x48\x86\xf7\x0d\x01\x09\x10\x01\x17", 11},
+                 {"AES-256-GCM", "\x60\x86\x48\x01\x65\x03\x04\x01\x2e", 9},
+                 {"ECDH with SHA-256", "\x2b\x81\x04\x01\x0b\x01", 6},
+                 {"AES-256 key wrap", "\x60\x86\x48\x01\x65\x03\x04\x01\x2d", 9}};
+    struct two *t = *state;
+    CLEANUP_TEXT struct text der = {0};
+    assert_true(base64_take(t->envelope, strlen(t->envelope), &der));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (!memmem(der.s, der.len, parts[i].oid, parts[i].len))
+            fail_msg("it does not use %s", parts[i].what);
+}
+
 static void test_what_is_no_envelope(void **state)
 {
     struct two *t = *state;
@@ -189,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_an_envelope_is_for_one_key, two_open, two_close),
         cmocka_unit_test_setup_teardown(test_another_authority_is_not_taken, two_open, two_close),
         cmocka_unit_test_setup_teardown(test_a_changed_envelope_is_refused, two_open, two_close),
+        cmocka_unit_test_setup_teardown(test_how_it_is_sealed, two_open, two_close),
         cmocka_unit_test_setup_teardown(test_what_is_no_envelope, two_open, two_close),
         cmocka_unit_test_setup_teardown(test_what_is_no_public_key, two_open, two_close),
     };
