@@ -639,6 +639,9 @@ static void the_controllers_are_told_to_all(void **state)
     agents_set_controllers(w.agents, json_pack("[s,s]", "c1:6120", "c2:6120"));
     run_until(c->count[FRAME_SETTINGS] == 1);
     agents_set_controllers(w.agents, json_pack("[s,s]", "c1:6120", "c2:6120"));
+    const struct mono until = mono_add(mono_now(), span_ms(1200)); /* what changed is told each half second */
+    run_until(mono_now().ns > until.ns);
+    assert_int_equal(c->count[FRAME_SETTINGS], 1);
     struct client *later = client_hello("lx2", INSTANCE);
     CLEANUP_JSON json_t *survey = opened(json_object_get(c->last[FRAME_SETTINGS], "survey"));
     CLEANUP_JSON json_t *again = opened(json_object_get(later->last[FRAME_WELCOME], "survey"));
