@@ -389,6 +389,14 @@ FETTLE_API int fettle_token_list(struct fettle *f, struct fettle_answer **out, s
 /* Ends the token with this id: nobody joins with it any more. */
 FETTLE_API int fettle_token_end(struct fettle *f, const char *id, const char *reason,
                                 struct fettle_answer **out, struct fettle_error *e);
+/* {controllers: [{name, state, address, ...}]}: the controllers that share a state in etcd. */
+FETTLE_API int fettle_controller_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
+/* Seals the authority for the key that a new controller of this name prints. */
+FETTLE_API int fettle_controller_admit(struct fettle *f, const char *name, const char *key,
+                                       struct fettle_answer **out, struct fettle_error *e);
+/* Ends a controller's part in the state, and its certificates. */
+FETTLE_API int fettle_controller_remove(struct fettle *f, const char *name, const char *reason,
+                                        struct fettle_answer **out, struct fettle_error *e);
 /* Signs the PKCS#10 request (PEM, a P-256 key) for an operator of this name and role ("reader",
  * "admin"): {certificate, authority}. valid may be NULL. */
 FETTLE_API int fettle_certificate_create(struct fettle *f, const char *name, const char *role,

@@ -62,9 +62,10 @@ struct agent {
     struct duties *duties; /* NULL of `once` */
     uv_timer_t life;       /* never started; the agent is gone when its handle is closed */
 
-    uint64_t survey_revision; /* the hash of the order in force */
-    bool started;             /* the uplink is */
-    unsigned tries;           /* of `once` */
+    struct address_list learned; /* the controllers of this state, as one of them told */
+    uint64_t survey_revision;    /* the hash of the order in force */
+    bool started;                /* the uplink is */
+    unsigned tries;              /* of `once` */
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -166,6 +167,18 @@ static void on_hello(void *arg, struct text *body)
     text_add_char(body, '}');
 }
 
+/* The controllers of a state come and go; the configured ones stay known. */
+static void learn_controllers(struct agent *a, const struct address_list *told)
+{
+    if (memcmp(&a->learned, told, sizeof *told) == 0)
+        return;
+    a->learned = *told;
+    uplink_learn(a->uplink, told);
+    if (a->duties)
+        duties_keep_controllers(a->duties, told);
+    log_info("the state has %zu controllers", told->n);
+}
+
 /* False: there is no such order, or it does not count; *out is empty then. */
 static bool take_survey(struct agent *a, const json_t *order, struct body_survey *out)
 {
@@ -183,8 +196,11 @@ static bool take_survey(struct agent *a, const json_t *order, struct body_survey
     }
     /* A number that rose once stays, also by an older order. */
     credentials_take_least(a->credentials, out->least);
-    if (trust_is_newer(&a->trust, FRAME_SETTINGS, out->revision, &a->survey_revision))
+    if (trust_is_newer(&a->trust, FRAME_SETTINGS, out->revision, &a->survey_revision)) {
+        if (out->has_controllers)
+            learn_controllers(a, &out->controllers);
         return true;
+    }
     body_survey_fini(out);
     *out = (struct body_survey){0};
     return false;
@@ -432,6 +448,17 @@ static int agent_load(struct agent *a, struct address_list *controllers, struct 
     return 0;
 }
 
+/* Without them it goes on with those that are configured, and is told again. */
+static void load_learned(struct agent *a)
+{
+    struct err why;
+    if (home_load_learned(a->home, &a->learned, &why) < 0) {
+        log_warn("%s; it is written anew", why.msg);
+        memset(&a->learned, 0, sizeof a->learned);
+    }
+    uplink_learn(a->uplink, &a->learned);
+}
+
 static void free_unstarted(struct agent *a)
 {
     credentials_destroy(a->credentials);
@@ -512,6 +539,7 @@ int agent_start(uv_loop_t *loop, const struct agent_settings *settings, agent_do
     uv_timer_init(loop, &a->life);
     a->life.data = a;
     create_parts(a, &controllers, settings->collect_port);
+    load_learned(a);
     if (!a->once)
         create_duties(a);
     reporter_start(a->reporter);

@@ -41,6 +41,21 @@ static void on_checklist_kept(void *arg, const struct err *why)
         log_error("the checks are not kept: %s", why->msg);
 }
 
+static void on_controllers_kept(void *arg, const struct err *why)
+{
+    if (why)
+        log_error("the addresses of the controllers are not kept: %s", why->msg);
+}
+
+void duties_keep_controllers(struct duties *d, const struct address_list *controllers)
+{
+    CLEANUP_TEXT struct text t = {0};
+    char one[ADDRESS_HOST_BYTES_MAX + 16];
+    for (size_t i = 0; i < controllers->n; i++)
+        text_printf(&t, "%s\n", address_format(&controllers->at[i], one));
+    writer_put(d->writer, HOME_LEARNED, t.s ? t.s : "", on_controllers_kept, d);
+}
+
 static void checklist_use(struct duties *d, const struct body_checklist *said, const char *body)
 {
     struct checklist list;

@@ -47,6 +47,9 @@ void duties_settled(struct duties *d);
 /* While there is no controller to report to, the work is not read. */
 void duties_lost(struct duties *d);
 
+/* Keeps the controllers that were told, for the next process. */
+void duties_keep_controllers(struct duties *d, const struct address_list *controllers);
+
 /* The body of a CHECKLIST, an ACT and a STANDING frame. -EINVAL where it could not be understood; one that is
  * not believed is answered with 0. */
 int duties_checklist(struct duties *d, const struct frame *f, struct err *e);

@@ -118,6 +118,13 @@ struct api_shell {
     void (*audit)(void *arg, const struct auditor_ask *ask, auditor_answer_fn *fn, void *fn_arg);
     /* Makes a new one-time token, its hash, and the command to type; the caller frees the three. */
     int (*make_token)(void *arg, char **token, char **hash, char **command, struct err *e);
+    /* The controllers of the state, as the rows of Controller (doc/openapi.yaml). */
+    json_t *(*controllers)(void *arg);
+    /* Seals the authority for the key of a new controller of this name; the caller frees *envelope. -EINVAL
+     * for what is no name or no key. */
+    int (*seal)(void *arg, const char *name, const char *key, char **envelope, struct err *e);
+    /* Whether a controller of this name may be removed: 0, -ENOENT, or -EBUSY when it leads. */
+    int (*may_remove)(void *arg, const char *name, struct err *e);
     /* Calls fn with every identity that is connected as a node. */
     void (*connected)(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg);
     /* The caller frees *certificate and *authority. Commit a command CERTIFICATE with *terms before giving

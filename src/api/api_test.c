@@ -14,6 +14,10 @@
 
 #include <cmocka.h>
 
+#define KEY "02aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define OTHER_KEY "03cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
+#define NO_KEY "02bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
 static int open_plain(void **state)
 {
     return stage_open(state, world_make, 35);
@@ -80,6 +84,13 @@ static void test_changes(void **state)
         {"/v1/tokens/end", "{\"id\":\"0123456789abcdef\",\"reason\":\"leaked\"}"},
         {"/v1/tokens/end", "{\"id\":\"0123456789abcdef\",\"reason\":\"leaked\"}"},
         {"/v1/tokens/end", "{\"id\":\"0123456789abcdef\"}"},
+        {"/v1/controllers/admit", "{\"name\":\"c2\",\"key\":\"" KEY "\"}"},
+        {"/v1/controllers/admit", "{\"name\":\"c2\",\"key\":\"" KEY "\"}"},
+        {"/v1/controllers/admit", "{\"name\":\"c2\",\"key\":\"" OTHER_KEY "\"}"},
+        {"/v1/controllers/admit", "{\"name\":\"c2\",\"key\":\"" NO_KEY "\"}"},
+        {"/v1/controllers/remove", "{\"name\":\"c1\",\"reason\":\"sold\"}"},
+        {"/v1/controllers/remove", "{\"name\":\"c3\",\"reason\":\"sold\"}"},
+        {"/v1/controllers/remove", "{\"name\":\"c2\",\"reason\":\"sold\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"good\"}"},
         {"/v1/certificates", "{\"name\":\"ann\",\"role\":\"reader\",\"request\":\"bad\"}"},
         {"/v1/nodes/set", "{\"nodes\":\"lx01\",\"set\":{\"Partition\":\"debug,batch\"}}"},

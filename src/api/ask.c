@@ -295,6 +295,30 @@ static int parse_token_end(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
+static int take_controller(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_plain(o, "name", CONTROLLER_NAME_BYTES_MAX, &a->name, e);
+    return rc < 0 ? rc : controller_name_check(a->name, e);
+}
+
+static int parse_controller_admit(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_controller(o, a, e);
+    if (rc == 0)
+        rc = take_plain(o, "key", VALUE_BYTES_MAX, &a->word, e);
+    if (rc == 0 && !controller_key_ok(a->word))
+        return err_set(e, -EINVAL,
+                       "\"key\" is not the key that a new controller prints, of %d lower-case hex digits",
+                       CONTROLLER_KEY_BYTES);
+    return rc;
+}
+
+static int parse_controller_remove(const json_t *o, struct ask *a, struct err *e)
+{
+    int rc = take_controller(o, a, e);
+    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+}
+
 static int allow_reason(const json_t *o, struct ask *a, struct err *e)
 {
     return json_object_get(o, "reason") ? take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e) : 0;
@@ -540,6 +564,8 @@ static const struct {
     [ROUTE_backup_create] = {parse_nothing, true, 0, {NULL}},
     [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
     [ROUTE_token_end] = {parse_token_end, false, 2, {"id", "reason"}},
+    [ROUTE_controller_admit] = {parse_controller_admit, false, 2, {"name", "key"}},
+    [ROUTE_controller_remove] = {parse_controller_remove, false, 2, {"name", "reason"}},
     [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},
     [ROUTE_certificate_revoke] = {parse_revoke, false, 4, {"nodes", "holder", "serial", "reason"}},
     [ROUTE_conform_recheck] = {parse_recheck, false, 1, {"nodes"}},

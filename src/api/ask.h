@@ -31,7 +31,7 @@ struct ask {
         enum field field;
         char *value; /* NULL: unset */
     } * settings;    /* of a node, each field once */
-    char *name;      /* of an operator; or whose certificates */
+    char *name;      /* of an operator or a controller; or whose certificates */
     enum role role;
     char *request;
     struct span valid;    /* the default of the route when the body has none */
@@ -43,8 +43,9 @@ struct ask {
     bool again;           /* also nodes with a certificate that is valid, */
     char *from, *uuid;    /* from these addresses, as this machine; NULL: any */
     uint64_t serial;      /* of a certificate, when it is given */
-    char *word;           /* a check, a transition, a remedy, a switch, a power command, or a token's id */
-    struct owner owner;   /* the owner that a claim makes, or that a release or a transfer ends */
+    char *word; /* a check, a transition, a remedy, a switch, a power command, a token's id or a controller's
+                   key */
+    struct owner owner; /* the owner that a claim makes, or that a release or a transfer ends */
     struct owner new_owner;
     size_t n_findings; /* FINDINGS_NAMED_MAX at most */
     struct ask_finding {

@@ -275,6 +275,29 @@ static int on_sign(void *arg, const char *name, enum role role, const char *requ
     return 0;
 }
 
+static json_t *on_controllers(void *arg)
+{
+    return json_pack("[{s:s,s:s,s:s,s:I,s:I,s:s,s:s,s:s,s:s,s:s}]", "name", "c1", "state", "leader",
+                     "address", "c1:6121", "revision", (json_int_t)41, "age_ms", (json_int_t)300, "heard",
+                     "2026-11-06T00:00:00Z", "by", "", "at", "", "key", "", "why", "");
+}
+
+/* A key with a b in it is no point of the curve. */
+static int on_seal(void *arg, const char *name, const char *key, char **envelope, struct err *e)
+{
+    if (strchr(key, 'b'))
+        return err_set(e, -EINVAL, "not the key that a new controller prints");
+    *envelope = mem_dup("sealed");
+    return 0;
+}
+
+static int on_may_remove(void *arg, const char *name, struct err *e)
+{
+    if (strcmp(name, "c1") == 0)
+        return err_set(e, -EBUSY, "c1 leads; stop its fettled first, so that another controller does");
+    return strcmp(name, "c2") == 0 ? 0 : err_set(e, -ENOENT, "no controller \"%s\"", name);
+}
+
 static void on_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)
 {
     const struct identity old = {
@@ -316,6 +339,9 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                     .backup_list = on_backup_list,
                                     .audit = on_audit,
                                     .make_token = on_make_token,
+                                    .controllers = on_controllers,
+                                    .seal = on_seal,
+                                    .may_remove = on_may_remove,
                                     .connected = on_connected,
                                     .sign_operator = on_sign};
     s->api = api_create(s->world.cluster, s->world.watch, s->events, &policy, &shell);

@@ -24,6 +24,7 @@ enum subject {
     SUBJECT_TOKEN,
     SUBJECT_CLASS,
     SUBJECT_OWNER,
+    SUBJECT_CONTROLLER,
     SUBJECT_CLAIM,  /* on the nodes named before */
     SUBJECT_FIELD,  /* of the records that the command lists */
     SUBJECT_FILTER, /* the same, before a sign and a value */
@@ -141,15 +142,16 @@ int help_write(struct text *out, const char *path, struct err *e);
 command_fn owner_list, owner_show, owner_claim, owner_release, owner_transfer;
 command_fn node_list, node_show, node_claims, node_drain, node_undrain, node_down, node_up, node_set,
     node_watch, partition_list, status_show, event_follow, journal_list, config_reload, token_create,
-    token_list, token_end, cert_create, cert_list, cert_revoke, whoami_show, version_show, help_show,
-    greet_show, complete_show, conform_groups, conform_diff, conform_history, conform_why_not,
-    conform_recheck, conform_approve, class_list, baseline_accept, baseline_show, baseline_diff,
-    baseline_history, baseline_revert, rollout_start, rollout_show, rollout_accept, rollout_revert,
-    place_nodes, slurm_features, slurm_constraint, check_list, check_show, check_explain, check_run,
-    check_trials, incident_list, remedy_list, remedy_explain, repair_show, repair_move, repair_numbers,
-    repair_approve, repair_refuse, queue_take, queue_note, queue_resolve, queue_retire, queue_list,
-    repair_list, override_list, override_set, override_end, brake_stop, brake_release, brake_list,
-    power_nodes, audit_list, audit_show, audit_prove, audit_verify, audit_export;
+    token_list, token_end, controller_list, controller_admit, controller_remove, cert_create, cert_list,
+    cert_revoke, whoami_show, version_show, help_show, greet_show, complete_show, conform_groups,
+    conform_diff, conform_history, conform_why_not, conform_recheck, conform_approve, class_list,
+    baseline_accept, baseline_show, baseline_diff, baseline_history, baseline_revert, rollout_start,
+    rollout_show, rollout_accept, rollout_revert, place_nodes, slurm_features, slurm_constraint, check_list,
+    check_show, check_explain, check_run, check_trials, incident_list, remedy_list, remedy_explain,
+    repair_show, repair_move, repair_numbers, repair_approve, repair_refuse, queue_take, queue_note,
+    queue_resolve, queue_retire, queue_list, repair_list, override_list, override_set, override_end,
+    brake_stop, brake_release, brake_list, power_nodes, audit_list, audit_show, audit_prove, audit_verify,
+    audit_export;
 
 command_fn node_forget, import_slurm_files, import_nhc_file, backup_make, backup_show, backup_check,
     backup_bring;

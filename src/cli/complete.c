@@ -139,6 +139,7 @@ static void offer_subject(struct completion *c, enum subject subject)
     case SUBJECT_TOKEN: offer_members(c, fettle_token_list, "tokens", "id", "nodes"); break;
     case SUBJECT_CLASS: offer_members(c, fettle_class_list, "classes", "name", "nodes"); break;
     case SUBJECT_OWNER: offer_members(c, ask_owners, "owners", "owner", "nodes"); break;
+    case SUBJECT_CONTROLLER: offer_members(c, fettle_controller_list, "controllers", "name", "state"); break;
     case SUBJECT_CLAIM: offer_claims(c); break;
     case SUBJECT_FIELD: offer_fields(c, ""); break;
     case SUBJECT_FILTER: offer_fields(c, "="); break;

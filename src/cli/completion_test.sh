@@ -25,7 +25,7 @@ want()
 }
 
 want "fettle no" "node"
-want "fettle " "node partition status watch events journal audit whoami reload token cert backup conform class baseline place slurm check incident remedy repair approve refuse queue override brake power import version help complete owner"
+want "fettle " "node partition status watch events journal audit whoami reload token cert controller backup conform class baseline place slurm check incident remedy repair approve refuse queue override brake power import version help complete owner"
 want "fettle baseline ro" "rollout"
 want "fettle baseline rollout s" "start show"
 want "fettle baseline rollout start --dead" "--deadline"

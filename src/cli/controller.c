@@ -135,6 +135,29 @@ static void write_etcd(struct text *out, const struct fettle_value *etcd)
     }
 }
 
+/* "c2 at c2:6121, follower, revision 17, heard 300 ms ago". Only `controller list` has those that were
+ * removed. */
+static void write_member(struct text *out, const struct fettle_value *m)
+{
+    const char *state = member_text(m, "state");
+    int64_t ahead, within;
+    CLEANUP_TEXT struct text t = {0};
+    if (strcmp(state, "removed") == 0)
+        return;
+    text_add(&t, member_text(m, "name"));
+    if (strcmp(state, "admitted") == 0)
+        text_add(&t, ", admitted, and never heard");
+    else if (strcmp(state, "away") == 0)
+        text_printf(&t, " at %s, away since %s", member_text(m, "address"), member_text(m, "heard"));
+    else
+        text_printf(&t, " at %s, %s, revision %s, heard %s ms ago", member_text(m, "address"), state,
+                    member_text(m, "revision"), member_text(m, "age_ms"));
+    if (fettle_get_number(m, "clock_ahead_ms", &ahead) == 0 &&
+        fettle_get_number(m, "clock_within_ms", &within) == 0 && (ahead > within || ahead < -within))
+        text_printf(&t, ", clock %+lld ms, give or take %lld ms", (long long)ahead, (long long)within);
+    write_line(out, "Member", t.s);
+}
+
 /* "c1 (https://c1:6121), this controller knew all commits 300 ms ago"; and a line for each controller and
  * each member of etcd. */
 static void write_quorum(struct text *out, const struct fettle_value *quorum)
@@ -153,10 +176,7 @@ static void write_quorum(struct text *out, const struct fettle_value *quorum)
         write_line(out, "NOT CURRENT", member_text(quorum, "message"));
     const struct fettle_value *members = fettle_value_find(quorum, "members");
     for (const struct fettle_value *i = fettle_value_first(members); i; i = fettle_value_next(i)) {
-        CLEANUP_TEXT struct text t = {0};
-        text_printf(&t, "%s at %s, revision %s, heard %s ms ago", member_text(i, "name"),
-                    member_text(i, "address"), member_text(i, "revision"), member_text(i, "age_ms"));
-        write_line(out, "Member", t.s);
+        write_member(out, i);
     }
     write_etcd(out, fettle_value_find(quorum, "etcd"));
 }

@@ -25,6 +25,8 @@ static const char *const lines[][3] = {
     {"backup create", "", "/v1/backups"},
     {"token create", "--nodes lx1", "/v1/tokens"},
     {"token end", "0123456789abcdef --reason leaked", "/v1/tokens/end"},
+    {"controller admit", "c2 02ab", "/v1/controllers/admit"},
+    {"controller remove", "c2 --reason sold", "/v1/controllers/remove"},
     {"cert create", "ann --role reader", "/v1/certificates"},
     {"cert revoke", "lx1 --reason stolen", "/v1/certificates/revoke"},
     {"conform recheck", "lx1", "/v1/conform/recheck"},

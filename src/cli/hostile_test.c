@@ -106,6 +106,10 @@ static const char *const calls[][2] = {
     {"token create --nodes n1", "{\"token\":\"t\",\"id\":\"i\",\"expires\":\"T\",\"command\":\"c\"}"},
     {"token list", "{\"tokens\":[{\"id\":\"i\",\"nodes\":\"n1\",\"count\":1}]}"},
     {"token end 0123 -r x", CHANGED},
+    {"controller list",
+     "{\"controllers\":[{\"name\":\"c2\",\"state\":\"away\",\"heard\":\"T\",\"revision\":3}]}"},
+    {"controller admit c2 02ab", CHANGED},
+    {"controller remove c2 -r x", CHANGED},
     {"backup list",
      "{\"backups\":[{\"name\":\"b\",\"at\":\"2026-11-06T00:00:00Z\",\"revision\":1,\"bytes\":2,"
      "\"path\":\"/b\"}]}"},

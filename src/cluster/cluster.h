@@ -9,6 +9,7 @@
 #include "cluster/effect/told.h"
 #include "cluster/record/recorded.h"
 #include "cluster/state/certificate.h"
+#include "cluster/state/controllers.h"
 #include "cluster/state/lookup.h"
 #include "cluster/state/owner.h"
 #include "cluster/state/revision.h"
@@ -56,6 +57,8 @@
  *                     "nodes"}
  *   wiped/NAME        it was wiped since a person released it, and waits for an approval: {"at","remedy",
  *                     "operation"}
+ *   controller/NAME   a controller that a person admitted, or removed: {"at","by","key","envelope"} or
+ *                     {"at","by","why"}
  *   effect/KIND.NAME  the outbox: what drivers are to bring about
  */
 

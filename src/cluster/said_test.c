@@ -575,6 +575,10 @@ void said_read(const char *set, struct command *cmd)
         cmd->backup = (struct backup_command){text(o, "name"), moment(o, "at"), number(o, "revision"),
                                               number(o, "bytes")};
         break;
+    case COMMAND_CONTROLLER_ADMIT:
+    case COMMAND_CONTROLLER_REMOVE:
+        cmd->controller = (struct controller_command){text(o, "name"), text(o, "key"), text(o, "envelope")};
+        break;
     case COMMAND_OVERRIDE: read_override(o, &cmd->override); break;
     case COMMAND_OVERRIDE_AGE:
     case COMMAND_OVERRIDE_END:

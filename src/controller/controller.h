@@ -14,7 +14,8 @@
 struct controller;
 
 /* Reads the configuration, opens the state directory (made with its authority when it is new) and
- * begins to serve on the loop. Everything is closed again on error. */
+ * begins to serve on the loop. Everything is closed again on error. -ENOKEY: a person has to admit this
+ * controller to the state in etcd, and the sentence says how; try again until then. */
 int controller_open(uv_loop_t *loop, const char *config_path, const char *state_dir, struct controller **out,
                     struct err *e);
 

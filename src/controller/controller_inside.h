@@ -87,6 +87,8 @@ int leadership_certify(struct controller *c, struct err *e);
 int leadership_tree(struct controller *c, struct err *e);
 /* The same, and compares it with the state, which stands at this revision. */
 int leadership_audit(struct controller *c, uint64_t revision, struct err *e);
+/* -EACCES: this controller has another authority than the state. */
+int leadership_check_authority(const struct controller *c, struct err *e);
 /* Commits the certificate, before anything else is begun. */
 int leadership_record(struct controller *c, uint64_t *revision, struct err *e);
 /* With a state in etcd: takes the leadership over, under the term. Commits what is missing, then leads
@@ -106,6 +108,8 @@ void quorum_follow(struct controller *c, uint64_t revision);
 int quorum_leads(const struct controller *c, struct err *e);
 /* Why there is no audit log yet. */
 void quorum_audit_why(const struct controller *c, struct err *why);
+/* The name of the controller that leads, as etcd named it last; "": nobody, and without etcd. */
+const char *quorum_leader(const struct controller *c);
 /* The member "quorum" of Status (doc/openapi.yaml). */
 json_t *quorum_status(const struct controller *c);
 /* Call it some times a second. */
@@ -132,6 +136,27 @@ void agreement_begin(struct controller *c, const struct config *fresh, const cha
 int agreement_read(const struct controller *c, struct config *out, struct err *e);
 /* Lines as one sentence of limited length. */
 void agreement_say(const char *changes, struct text *out);
+
+/* --- admission.c ------------------------------------------------------------------------------ */
+
+/* Sees to it that the authority of the loaded state is in the directory. -ENOKEY: a person has to admit this
+ * controller first; the sentence says how. Else as envelope_open, or -errno. */
+int admission_open(const struct controller *c, struct err *e);
+/* Whether a person removed this controller, and why. */
+bool admission_is_over(const struct controller *c, struct err *why);
+/* Seals the authority for another controller's key. The caller frees *envelope. -EINVAL for what is no name
+ * or no key; -EOPNOTSUPP without etcd. */
+int admission_seal(const struct controller *c, const char *name, const char *key, char **envelope,
+                   struct err *e);
+
+/* --- members.c -------------------------------------------------------------------------------- */
+
+/* A row for each controller (Controller of doc/openapi.yaml); none without etcd. leader: as quorum_leader. */
+json_t *members_list(const struct controller *c, const char *leader);
+/* 0; -ENOENT there is no such controller, -EBUSY it leads, -EOPNOTSUPP without etcd. */
+int members_may_remove(const struct controller *c, const char *leader, const char *name, struct err *e);
+/* What the leader does about other controllers, some times a second. */
+void members_turn(struct controller *c);
 
 /* --- wiring.c --------------------------------------------------------------------------------- */
 

@@ -217,6 +217,23 @@ static int shell_sign_operator(void *arg, const char *name, enum role role, cons
     return 0;
 }
 
+static json_t *shell_controllers(void *arg)
+{
+    const struct controller *c = arg;
+    return members_list(c, quorum_leader(c));
+}
+
+static int shell_seal(void *arg, const char *name, const char *key, char **envelope, struct err *e)
+{
+    return admission_seal(arg, name, key, envelope, e);
+}
+
+static int shell_may_remove(void *arg, const char *name, struct err *e)
+{
+    const struct controller *c = arg;
+    return members_may_remove(c, quorum_leader(c), name, e);
+}
+
 static void shell_connected(void *arg, void (*fn)(void *arg, const struct identity *id), void *fn_arg)
 {
     const struct controller *c = arg;
@@ -284,6 +301,9 @@ int interface_open(struct controller *c, struct err *e)
                                     .backup_begin = shell_backup_begin,
                                     .backup_list = shell_backup_list,
                                     .make_token = shell_make_token,
+                                    .controllers = shell_controllers,
+                                    .seal = shell_seal,
+                                    .may_remove = shell_may_remove,
                                     .connected = shell_connected,
                                     .sign_operator = shell_sign_operator};
     const struct api_policy policy = reload_api_policy(&c->conf);

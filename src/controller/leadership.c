@@ -103,15 +103,14 @@ static void on_certificate(void *arg, const struct holder *h)
 }
 
 /* Agents, Slurm and OpenCHAMI know a Fettle by its authority: the controllers of a state have the same. */
-static int check_authority(const struct controller *c, struct err *e)
+int leadership_check_authority(const struct controller *c, struct err *e)
 {
     const char *theirs = cluster_authority(c->cluster), *own = authority_fingerprint(c->authority);
     if (!*theirs || strcmp(theirs, own) == 0)
         return 0;
     return err_set(e, -EACCES,
-                   "the controllers of this state have the authority %.16s, and this one has %.16s; copy "
-                   "ca.key and ca.pem "
-                   "of another controller into %s",
+                   "the controllers of this state have the authority %.16s, and this one has %.16s; remove "
+                   "ca.key and ca.pem from %s, and start fettled again: it says how it is admitted",
                    theirs, own, c->state_dir);
 }
 
@@ -119,7 +118,7 @@ static int open_authority(struct controller *c, struct err *e)
 {
     int rc = authority_open(c->state_dir, &c->authority, e);
     if (rc == 0)
-        rc = check_authority(c, e);
+        rc = leadership_check_authority(c, e);
     if (rc < 0)
         return rc;
     authority_number_above(c->authority, cluster_serial_max(c->cluster));
@@ -252,7 +251,7 @@ static void on_named(void *arg, const struct outcome *o)
         give_up(c, CONTROLLER_ANEW, o->why);
         return;
     }
-    if (check_authority(c, &why) < 0)
+    if (leadership_check_authority(c, &why) < 0)
         give_up(c, CONTROLLER_ENDED, &why);
     else
         leadership_agree(c);

@@ -11,6 +11,7 @@
 #include "driver/program.h"
 #include "driver/request.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -20,6 +21,8 @@
 
 static const char usage[] = "usage: fettled [-n] [-f CONFIGURATION] [-D STATE_DIRECTORY]\n"
                             "       fettled --help | --version\n";
+
+enum { ADMISSION_MS = 2000 }; /* between two looks for one's admission */
 
 struct options {
     bool check;
@@ -111,11 +114,43 @@ static void signals_stop(struct signals *s, uv_loop_t *loop)
     uv_run(loop, UV_RUN_DEFAULT);
 }
 
+static void on_waited(uv_timer_t *t)
+{
+    bool *is_over = t->data;
+    *is_over = true;
+}
+
+/* A person has to admit this controller: it asks etcd again in a moment. A signal ends the wait. */
+static void wait_admission(uv_loop_t *loop, const struct signals *s, const struct err *why, struct err *said)
+{
+    uv_timer_t timer;
+    bool is_over = false;
+    if (strcmp(said->msg, why->msg) != 0)
+        log_warn("%s", why->msg);
+    *said = *why;
+    notify_ready(); /* systemd need not wait for a person */
+    notify_watchdog();
+    uv_timer_init(loop, &timer);
+    timer.data = &is_over;
+    uv_timer_start(&timer, on_waited, ADMISSION_MS, 0);
+    while (!is_over && !s->is_ending)
+        uv_run(loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&timer, NULL);
+    uv_run(loop, UV_RUN_DEFAULT);
+}
+
 /* From the opening of the controller to its end. False: it did not open. */
-static bool serve_once(const struct options *o, uv_loop_t *loop, struct signals *s, enum controller_end *end)
+static bool serve_once(const struct options *o, uv_loop_t *loop, struct signals *s, enum controller_end *end,
+                       struct err *said)
 {
     struct err e = {0};
-    if (controller_open(loop, o->config, o->state, &s->controller, &e) < 0) {
+    int rc = controller_open(loop, o->config, o->state, &s->controller, &e);
+    if (rc == -ENOKEY) {
+        wait_admission(loop, s, &e, said);
+        *end = s->is_ending ? CONTROLLER_STOPPED : CONTROLLER_ANEW;
+        return true;
+    }
+    if (rc < 0) {
         log_error("%s", e.msg);
         signals_hear(s, loop);
         return false;
@@ -134,13 +169,14 @@ static int main_serve(const struct options *o)
     uv_loop_t loop;
     struct signals signals;
     enum controller_end end = CONTROLLER_STOPPED;
+    struct err said = {0};
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of a write, not the end */
     uv_loop_init(&loop);
     signals_start(&signals, &loop);
     bool opened;
     do
-        opened = serve_once(o, &loop, &signals, &end);
+        opened = serve_once(o, &loop, &signals, &end, &said);
     while (opened && end == CONTROLLER_ANEW && !signals.is_ending);
     signals_stop(&signals, &loop);
     uv_loop_close(&loop);

@@ -24,7 +24,7 @@ enum {
 };
 
 struct quorum {
-    char *endpoints, *ca, *cert, *key, *name, *address, *seen;
+    char *endpoints, *ca, *cert, *key, *name, *address, *agents, *seen;
     struct etcd_options options; /* made of the texts above */
     struct follow *follow;
     struct etcd_asking *asking;
@@ -46,10 +46,24 @@ static char *text_or_null(const struct config *conf, enum setting s)
     return *conf->text[s] ? mem_dup(conf->text[s]) : NULL;
 }
 
+/* Where agents reach this controller: the address on which it listens, or its name when it listens on all.
+ * "" when the system chooses the port, which is another one at each start. */
+static void agents_address(const struct config *conf, const char *machine, struct text *out)
+{
+    const char *on = conf->text[SETTING_MACH_STATUS_ADDRESS];
+    bool is_all = strcmp(on, "0.0.0.0") == 0 || strcmp(on, "::") == 0;
+    const char *host = is_all ? machine : on;
+    text_add(out, "");
+    if (conf->number[SETTING_MACH_STATUS_PORT])
+        text_printf(out, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
+                    (unsigned)conf->number[SETTING_MACH_STATUS_PORT]);
+}
+
 static void quorum_init(struct quorum *q, const struct config *conf, const char *machine,
                         const char *state_dir)
 {
-    struct text address = {0}, seen = {0};
+    struct text address = {0}, agents = {0}, seen = {0};
+    agents_address(conf, machine, &agents);
     text_printf(&address, "%s:%u", machine, (unsigned)conf->number[SETTING_API_PORT]);
     text_printf(&seen, "%s/seen", state_dir);
     *q = (struct quorum){.endpoints = mem_dup(conf->text[SETTING_STORE] + strlen(STORE_SCHEME)),
@@ -58,6 +72,7 @@ static void quorum_init(struct quorum *q, const struct config *conf, const char 
                          .key = text_or_null(conf, SETTING_STORE_KEY),
                          .name = mem_dup(machine),
                          .address = text_take(&address),
+                         .agents = text_take(&agents),
                          .seen = text_take(&seen)};
     q->options = (struct etcd_options){.endpoints = q->endpoints,
                                        .ca = q->ca,
@@ -65,30 +80,17 @@ static void quorum_init(struct quorum *q, const struct config *conf, const char 
                                        .key = q->key,
                                        .name = q->name,
                                        .address = q->address,
+                                       .agents = q->agents,
                                        .seen = q->seen};
     err_set(&q->behind, -EAGAIN, "etcd was not asked yet");
 }
 
 static void quorum_fini(struct quorum *q)
 {
-    char *const texts[] = {q->endpoints, q->ca, q->cert, q->key, q->name, q->address, q->seen};
+    char *const texts[] = {q->endpoints, q->ca, q->cert, q->key, q->name, q->address, q->agents, q->seen};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     json_decref(q->health);
-}
-
-/* The controllers of a state sign with one key, which etcd does not have. */
-static int find_authority(const struct controller *c, struct err *e)
-{
-    CLEANUP_TEXT struct text key = {0};
-    text_printf(&key, "%s/ca.key", c->state_dir);
-    if (*cluster_authority(c->cluster) && access(key.s, F_OK) < 0)
-        return err_set(e, -ENOENT,
-                       "the state in etcd has an authority already, and %s is missing; copy ca.key and "
-                       "ca.pem of another "
-                       "controller into %s",
-                       key.s, c->state_dir);
-    return 0;
 }
 
 /* Without an agreed configuration the one of the files stays: the first leader agrees it. */
@@ -116,7 +118,7 @@ int quorum_open(struct controller *c, uint64_t *revision, struct err *e)
     if (rc == 0)
         rc = leadership_load(c, revision, e);
     if (rc == 0)
-        rc = find_authority(c, e);
+        rc = admission_open(c, e);
     if (rc == 0)
         rc = take_agreed(c, e);
     return rc;
@@ -315,6 +317,23 @@ void quorum_audit_why(const struct controller *c, struct err *why)
         err_set(why, -EAGAIN, "the audit log waits for this controller's copy of the journal; ask again");
 }
 
+/* One that was removed begins anew as one that was not admitted, and so waits. Of two that began a state at
+ * the same moment, each with an authority of its own, only one named it. */
+static void judge_membership(struct controller *c)
+{
+    struct err why;
+    if (c->end != CONTROLLER_STOPPED)
+        return;
+    if (admission_is_over(c, &why)) {
+        log_error("%s", why.msg);
+        begin_anew(c);
+    } else if (leadership_check_authority(c, &why) < 0) {
+        log_error("%s", why.msg);
+        c->end = CONTROLLER_ENDED;
+        uv_stop(c->loop);
+    }
+}
+
 void quorum_turn(struct controller *c, struct mono now)
 {
     struct quorum *q = c->quorum;
@@ -325,27 +344,25 @@ void quorum_turn(struct controller *c, struct mono now)
     if (c->revised)
         reload_agreed(c);
     c->revised = false;
+    judge_membership(c);
+    members_turn(c);
     if (q->asking || (q->asked.ns && mono_sub(now, q->asked).ns < span_s(HEALTH_S).ns))
         return;
     q->asked = now;
     q->asking = etcd_health_ask(c->loop, &q->options, on_health, q);
 }
 
-static void add_member(void *arg, const struct lease_member *m)
+const char *quorum_leader(const struct controller *c)
 {
-    json_t *list = arg;
-    json_array_append_new(list,
-                          json_pack("{s:s,s:s,s:I,s:I}", "name", m->name, "address", m->address, "revision",
-                                    (json_int_t)m->revision, "age_ms", (json_int_t)(m->age.ns / 1000000)));
+    return c->quorum ? c->quorum->leader : "";
 }
 
 json_t *quorum_status(const struct controller *c)
 {
     const struct quorum *q = c->quorum;
-    json_t *members = json_array();
+    json_t *members = members_list(c, q->leader);
     struct span age = {0};
     bool is_current = c->leads ? !c->deposed : !q->behind.code;
-    lease_members(c->lease, add_member, members);
     json_t *is =
         json_pack("{s:s,s:s,s:o,s:I,s:b,s:s}", "leader", q->leader, "address", q->leader_address, "members",
                   members, "head", (json_int_t)lease_head(c->lease), "current", is_current, "message",

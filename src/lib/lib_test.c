@@ -15,12 +15,12 @@
 static void calls_become_requests(void **state)
 {
     CLEANUP_FREE char *answer = stub_json(200, "{}");
-    struct stub_answer answers[22];
-    for (size_t i = 0; i < 22; i++)
+    struct stub_answer answers[25];
+    for (size_t i = 0; i < 25; i++)
         answers[i] = (struct stub_answer){.bytes = answer};
-    struct scene s = scene_open(answers, 22, 0);
+    struct scene s = scene_open(answers, 25, 0);
     struct fettle_setting settings[] = {{"CPUs", "64"}, {"OS", NULL}};
-    struct fettle_answer *a[22] = {0};
+    struct fettle_answer *a[25] = {0};
     const struct fettle_token plain = {.nodes = "lx1"}, all = {"lx1", "6h", 3, 1, "10.0.0.0/8", "U"};
     assert_int_equal(fettle_node_list(s.f, "lx[1-3]", "Name,State", &a[0], &s.e), 0);
     assert_int_equal(fettle_node_list(s.f, NULL, NULL, &a[1], &s.e), 0);
@@ -46,7 +46,10 @@ static void calls_become_requests(void **state)
     assert_int_equal(fettle_backup_create(s.f, &a[19], &s.e), 0);
     assert_int_equal(fettle_backup_list(s.f, &a[20], &s.e), 0);
     assert_int_equal(fettle_token_end(s.f, "0123", "leaked", &a[21], &s.e), 0);
-    for (size_t i = 0; i < 22; i++)
+    assert_int_equal(fettle_controller_list(s.f, &a[22], &s.e), 0);
+    assert_int_equal(fettle_controller_admit(s.f, "c2", "02ab", &a[23], &s.e), 0);
+    assert_int_equal(fettle_controller_remove(s.f, "c2", "sold", &a[24], &s.e), 0);
+    for (size_t i = 0; i < 25; i++)
         fettle_answer_free(a[i]);
     stub_join(s.stub);
     static const struct {
@@ -75,7 +78,10 @@ static void calls_become_requests(void **state)
         {"GET /v1/tokens HTTP/1.1\r\n", ""},
         {"POST /v1/backups HTTP/1.1\r\n", ""},
         {"GET /v1/backups HTTP/1.1\r\n", ""},
-        {"POST /v1/tokens/end HTTP/1.1\r\n", "{\"id\":\"0123\",\"reason\":\"leaked\"}"}};
+        {"POST /v1/tokens/end HTTP/1.1\r\n", "{\"id\":\"0123\",\"reason\":\"leaked\"}"},
+        {"GET /v1/controllers HTTP/1.1\r\n", ""},
+        {"POST /v1/controllers/admit HTTP/1.1\r\n", "{\"name\":\"c2\",\"key\":\"02ab\"}"},
+        {"POST /v1/controllers/remove HTTP/1.1\r\n", "{\"name\":\"c2\",\"reason\":\"sold\"}"}};
     assert_int_equal(stub_requests(s.stub), sizeof wanted / sizeof wanted[0]);
     for (size_t i = 0; i < stub_requests(s.stub); i++) {
         const char *request = stub_request(s.stub, i);

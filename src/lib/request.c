@@ -215,6 +215,31 @@ int fettle_token_end(struct fettle *f, const char *id, const char *reason, struc
     return call_post(f, "/v1/tokens/end", &body, out, e);
 }
 
+int fettle_controller_list(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    return call_ask(f, "GET", "/v1/controllers", NULL, out, e);
+}
+
+int fettle_controller_admit(struct fettle *f, const char *name, const char *key, struct fettle_answer **out,
+                            struct fettle_error *e)
+{
+    struct buffer body = {0};
+    request_member(&body, "name", name);
+    request_member(&body, "key", key);
+    request_end(&body);
+    return call_post(f, "/v1/controllers/admit", &body, out, e);
+}
+
+int fettle_controller_remove(struct fettle *f, const char *name, const char *reason,
+                             struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer body = {0};
+    request_member(&body, "name", name);
+    request_member(&body, "reason", reason);
+    request_end(&body);
+    return call_post(f, "/v1/controllers/remove", &body, out, e);
+}
+
 int fettle_certificate_create(struct fettle *f, const char *name, const char *role, const char *request,
                               const char *valid, struct fettle_answer **out, struct fettle_error *e)
 {

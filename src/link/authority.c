@@ -28,7 +28,8 @@
 enum { PEM_BYTES_MAX = 16 << 10, COMMON_NAME_BYTES_MAX = 64, DNS_NAME_BYTES_MAX = 253 };
 
 static const int64_t authority_valid_s = INT64_C(20) * 365 * 86400;
-static const int64_t backdate_s = 3600; /* clocks of nodes are not exact */
+static const int64_t recipient_valid_s = 86400; /* nobody asks for it */
+static const int64_t backdate_s = 3600;         /* clocks of nodes are not exact */
 
 struct authority {
     X509 *cert;
@@ -90,6 +91,11 @@ static int file_make(const char *path, mode_t mode, const char *text, struct err
         return 0;
     unlink(path);
     return err_set(e, -failed, "%s: %s", path, strerror(failed));
+}
+
+int key_file_make(const char *path, const char *text, struct err *e)
+{
+    return file_make(path, 0600, text, e);
 }
 
 static int file_rename(const char *from, const char *to, struct err *e)
@@ -241,10 +247,12 @@ static int authority_write(const struct authority *a, const char *dir, const str
     CLEANUP(BIO) BIO *out = BIO_new(BIO_s_secmem());
     if (PEM_write_bio_PrivateKey(out, a->key, NULL, NULL, 0, NULL, NULL) != 1)
         return tls_fail(e, -EIO, "cannot write the authority's key");
-    CLEANUP_FREE char *key_pem = pem_take(out);
+    char *key_pem = pem_take(out);
     int r = file_make(f->cert_new.s, 0644, a->pem, e);
     if (r == 0)
         r = file_make(f->key_new.s, 0600, key_pem, e);
+    OPENSSL_cleanse(key_pem, strlen(key_pem));
+    free(key_pem);
     if (r == 0)
         r = dir_sync(dir, e);
     if (r == 0)
@@ -261,11 +269,8 @@ static int authority_finish(const char *dir, const struct authority_files *f, st
     return broken_off && r == 0 ? dir_sync(dir, e) : r;
 }
 
-static int authority_read(struct authority *a, const char *cert_pem_text, const char *key_pem_text,
-                          struct err *e)
+static int authority_read(struct authority *a, BIO *cert_in, BIO *key_in, struct err *e)
 {
-    CLEANUP(BIO) BIO *cert_in = BIO_new_mem_buf(cert_pem_text, -1);
-    CLEANUP(BIO) BIO *key_in = BIO_new_mem_buf(key_pem_text, -1);
     a->cert = pem_read_cert(cert_in);
     a->key = pem_read_key(key_in);
     if (!a->cert || X509_check_ca(a->cert) != 1)
@@ -275,6 +280,14 @@ static int authority_read(struct authority *a, const char *cert_pem_text, const 
     if (X509_check_private_key(a->cert, a->key) != 1)
         return tls_fail(e, -EILSEQ, "ca.key and ca.pem do not belong together");
     return 0;
+}
+
+static int authority_read_texts(struct authority *a, const char *cert_text, const char *key_text,
+                                struct err *e)
+{
+    CLEANUP(BIO) BIO *cert_in = BIO_new_mem_buf(cert_text, -1);
+    CLEANUP(BIO) BIO *key_in = BIO_new_mem_buf(key_text, -1);
+    return authority_read(a, cert_in, key_in, e);
 }
 
 static int authority_load(struct authority *a, const char *dir, const struct authority_files *f,
@@ -293,7 +306,9 @@ static int authority_load(struct authority *a, const char *dir, const struct aut
                        "%s: ca.%s without ca.%s; restore it, or remove both to begin a new authority", dir,
                        cert_text ? "pem" : "key", cert_text ? "key" : "pem");
     bool found = cert_text;
-    r = found ? authority_read(a, cert_text, key_text, e) : authority_make(a, e);
+    r = found ? authority_read_texts(a, cert_text, key_text, e) : authority_make(a, e);
+    if (key_text)
+        OPENSSL_cleanse(key_text, strlen(key_text));
     if (r < 0)
         return err_wrap(e, r, "%s", dir);
     a->pem = cert_pem(a->cert);
@@ -315,6 +330,45 @@ int authority_open(const char *dir, struct authority **out, struct err *e)
     }
     *out = a;
     return 0;
+}
+
+/* --- on its way to another controller (envelope.c) -------------------------------------------------- */
+
+X509 *authority_recipient(const struct authority *a, EVP_PKEY *key)
+{
+    CLEANUP(X509) X509 *cert = cert_begin(key, a->cert, "a new controller", recipient_valid_s);
+    if (!cert || !cert_add(cert, a->cert, NID_subject_key_identifier, "hash") ||
+        X509_sign(cert, a->key, EVP_sha256()) <= 0)
+        return NULL;
+    return STEAL(cert);
+}
+
+BIO *authority_pack(const struct authority *a)
+{
+    CLEANUP(BIO) BIO *out = BIO_new(BIO_s_secmem());
+    if (BIO_puts(out, a->pem) <= 0 || PEM_write_bio_PrivateKey(out, a->key, NULL, NULL, 0, NULL, NULL) != 1)
+        return NULL;
+    return STEAL(out);
+}
+
+int authority_unpack(BIO *from, const char *fingerprint, const char *dir, struct err *e)
+{
+    struct authority *a = mem_alloc(sizeof *a);
+    struct authority_files f;
+    authority_files_init(&f, dir);
+    int r = authority_read(a, from, from, e);
+    if (r == 0) {
+        a->pem = cert_pem(a->cert);
+        cert_fingerprint(a->cert, a->fingerprint);
+        if (strcmp(a->fingerprint, fingerprint) != 0)
+            r = err_set(e, -ESTALE, "the authority is %.16s, and that of the state is %.16s", a->fingerprint,
+                        fingerprint);
+    }
+    if (r == 0)
+        r = authority_write(a, dir, &f, e);
+    authority_files_fini(&f);
+    authority_close(a);
+    return r;
 }
 
 static bool host_is_good(const char *host)

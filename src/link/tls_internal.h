@@ -26,6 +26,18 @@ EVP_PKEY *pem_read_key(BIO *from);
 char *pem_take(BIO *from);
 
 bool key_is_p256(EVP_PKEY *key);
+
+/* Makes a file of mode 0600 in the place of one that is there, with all of the text, synced; or leaves none.
+ */
+int key_file_make(const char *path, const char *text, struct err *e);
+
+/* A certificate of the authority for this key, which has no identity: it is no peer's. NULL on failure. */
+X509 *authority_recipient(const struct authority *a, EVP_PKEY *key);
+/* The authority's certificate and key in memory that is cleansed when it is freed. NULL on failure. */
+BIO *authority_pack(const struct authority *a);
+/* Writes what authority_pack made into the directory, if the certificate has this fingerprint. -EILSEQ,
+ * -ESTALE as envelope_open. */
+int authority_unpack(BIO *from, const char *fingerprint, const char *dir, struct err *e);
 void cert_fingerprint(const X509 *cert, char hex[static 65]);
 
 /* Reads the identity of the certificate: it must have exactly one URI among its names. */

@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clocks that are wrong are named, on both sides and with by how much; and nobody asks for ever."""
-import os
 import re
 
-from harness import CALM, Agent, Controller, Events, check, contains, equal, holds, main, program, wait
+from harness import CALM, Agent, Controller, Events, check, contains, equal, holds, main, program, skewed, wait
 
 DAY = 86400
-
-
-def skewed(seconds):
-    """The environment of a process whose wall clock is wrong; the sanitizers want to come first, and need not."""
-    return {'LD_PRELOAD': os.environ['FETTLE_SKEW'], 'FETTLE_SKEW_S': str(seconds),
-            'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'}
 
 
 def test_a_controller_whose_clock_was_set_back(world):

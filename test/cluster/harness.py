@@ -42,10 +42,10 @@ PROGRAMS = {'fettled': 'src/controller/fettled', 'fettle-agent': 'src/agent/fett
             'fettle': 'src/cli/fettle', 'fettle-exec': 'src/exec/fettle-exec', 'swarm': 'test/swarm/swarm'}
 MARK = 'FETTLE_TEST_WORLD'
 STATE_FILES = {'state.db', 'state.db-wal', 'state.db-shm', 'state.lock', 'ca.pem', 'ca.key', 'last-heard', 'last-heard.new', 'last-known',
-               'last-known.new', 'seen', 'seen.new', 'journal.db', 'journal.db-wal', 'journal-export',
+               'last-known.new', 'seen', 'seen.new', 'member.key', 'journal.db', 'journal.db-wal', 'journal-export',
                'audit', 'audit-archive', 'mirror'}
 HOME_FILES = {'checklist', 'operations', 'command', 'kernel-log', 'boot-checks', 'node.key', 'node.pem', 'ca.pem',
-              'controllers'}
+              'controllers', 'controllers.learned'}
 HOME_FILES |= {name + '.new' for name in HOME_FILES}  # an agent that ends does not wait for its writer
 
 
@@ -159,6 +159,12 @@ def process_state(pid):
 
 
 current_world = None
+
+
+def skewed(seconds):
+    """The environment of a process whose wall clock is wrong; the sanitizers want to come first, and need not."""
+    return {'LD_PRELOAD': os.environ['FETTLE_SKEW'], 'FETTLE_SKEW_S': str(seconds),
+            'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'}
 
 
 def wait(what, condition, within=TIMEOUT):

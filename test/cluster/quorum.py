@@ -13,10 +13,15 @@ import threading
 import time
 import urllib.request
 
-from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contains, equal, main, program, wait
+from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contains, equal, main, program, skewed, wait
 from ports import free_port
 
 NODES = 'Name=DEFAULT CPUs=1\nName=lx[001-400]\nName=' + socket.gethostname().split('.')[0] + '\n'
+
+
+def same_bytes(a, b):
+    with open(a, 'rb') as one, open(b, 'rb') as other:
+        return one.read() == other.read()
 
 
 class Foreign(Process):
@@ -65,6 +70,13 @@ class Member(Controller):
     def role(self):
         return self.status()['role']
 
+    def authority(self):
+        return os.path.join(self.state, 'ca.key')
+
+    def asked(self):
+        """The key that it prints for the person that is to admit it."""
+        return wait(f'{self.name} says its key', lambda: re.findall(f'admit {self.name} ([0-9a-f]{{66}})', self.log()))[-1]
+
     def share_authority(self, other):
         """Both controllers have one authority, as an administrator gives it."""
         os.makedirs(self.state, mode=0o700, exist_ok=True)
@@ -88,6 +100,15 @@ class Quorum:
             c.share_authority(self.all[0])
             c.start()
         self.leader()
+
+    def another(self):
+        """One more, which was not started yet, and has no authority."""
+        return Member(self.world, NODES, name='c3', start=False,
+                      **{**CALM, 'ControlMachine': 'c3', 'Store': self.etcd.endpoints})
+
+    def listed(self, fields):
+        """What `fettle controller list` prints: the second field by the first."""
+        return dict(line.split(None, 1) for line in self.fettle('controller', 'list', '-H', '-o', fields).splitlines())
 
     def leader(self):
         """The one that leads, when one does."""
@@ -365,11 +386,7 @@ def test_a_lost_member_of_etcd_costs_nothing(world):
 def test_another_authority_is_refused(world):
     """Agents, Slurm and OpenCHAMI know a Fettle by its authority: controllers of one state have the same."""
     q = Quorum(world)
-    stranger = Member(world, NODES, name='c3', start=False,
-                      **{**CALM, 'ControlMachine': 'c3', 'Store': q.etcd.endpoints})
-    stranger.launch()
-    equal(stranger.process.wait_end(), 1, 'the exit status without the authority')
-    contains(stranger.log(), 'copy ca.key and ca.pem', 'its log')
+    stranger = q.another()
     other = Controller(world, NODES, name='other')
     other.process.stop()
     stranger.share_authority(other)
@@ -409,6 +426,99 @@ def test_told_to_end_while_it_opens(world):
     contains(c.log_lines('ending after signal')[-1], '15', 'its log')
     q.etcd.members[0].resume()
     q.leader()
+
+
+def test_a_person_admits_a_controller(world):
+    """It gets the authority by etcd, for its own key, when a person has typed that key; and leads like the others."""
+    q = Quorum(world)
+    new = q.another()
+    new.launch()
+    key = new.asked()
+    check(not os.path.exists(new.authority()), 'it has no authority before')
+    contains(q.fettle('controller', 'admit', 'c3', key[:-1], status=2), 'not the key that a new controller prints', 'a cut key')
+    contains(q.fettle('controller', 'admit', 'c3', '--dry-run', key), 'c3 has the authority', 'a dry run')
+    time.sleep(3) # it looks every two seconds
+    check(not os.path.exists(new.authority()), 'a dry run gives nothing')
+    contains(q.fettle('controller', 'admit', 'c3', key), 'c3 is admitted', 'the answer')
+    wait('it takes part', new.status)
+    check(same_bytes(new.authority(), q.all[0].authority()), 'it has the authority')
+    equal(os.stat(new.authority()).st_mode & 0o777, 0o600, 'the mode of ca.key')
+    wait('it is listed', lambda: q.listed('controller,state').get('c3') == 'follower')
+    for c in q.all:
+        c.process.stop()
+    q.all.append(new)
+    check(q.leader() is new, 'it leads')
+    q.fettle('node', 'drain', 'lx001', '--reason', 'by the new one')
+    wait('the others are away', lambda: q.listed('controller,state') == {'c0': 'away', 'c1': 'away', 'c2': 'away', 'c3': 'leader'})
+    contains(new.fettle('status'), 'away since 20', 'the status')
+
+
+def test_a_removed_controller_takes_no_part(world):
+    """It ends its part at once, and after a restart; no member is left of it; a person can admit it again."""
+    q = Quorum(world)
+    leader, gone = q.leader(), q.followers()[0]
+    wait('all are listed', lambda: len(q.listed('controller,state')) == 3)
+    contains(q.fettle('controller', 'remove', leader.name, '--reason', 'sold', status=3), 'leads; stop its fettled first', 'the leader')
+    contains(q.fettle('controller', 'remove', 'c9', '--reason', 'sold', status=4), 'no controller', 'an unknown one')
+    contains(q.fettle('controller', 'remove', gone.name, '--reason', 'sold'), 'still known there', 'the answer')
+    q.all.remove(gone)
+    key = gone.asked()
+    contains(gone.log(), 'removed this controller: sold', 'its log')
+    wait('no member is left of it', lambda: gone.name not in {m['name'] for m in leader.status()['quorum']['members'] if m['state'] != 'removed'})
+    equal(q.listed('controller,state')[gone.name], 'removed', 'its state')
+    gone.process.stop()
+    gone.launch()
+    wait('it still waits', lambda: gone.log().count('removed this controller: sold; to admit it again') > 1)
+    q.fettle('controller', 'admit', gone.name, key)
+    wait('it takes part again', gone.status)
+    q.all.append(gone)
+    q.agreed('after it came back')
+
+
+def test_agents_learn_the_controllers(world):
+    """An agent that was given one address finds the next leader, also after its own restart; and learns when one is removed."""
+    q = Quorum(world)
+    leader = q.leader()
+    name = socket.gethostname().split('.')[0]
+    agent = Agent(world, leader, name, '-c', f'127.0.0.1:{leader.port}')
+    leader.wait_nodes('the agent is heard', [name], Liveness='live')
+    kept = os.path.join(agent.home, 'controllers.learned')
+
+    def learned():
+        if not os.path.exists(kept):
+            return set()
+        with open(kept, encoding='utf-8') as f:
+            return set(f.read().split())
+    wait('it has learned all', lambda: learned() == {f'127.0.0.1:{c.port}' for c in q.all})
+    equal(os.stat(kept).st_mode & 0o777, 0o600, 'the mode of the list')
+    leader.process.kill()
+    second = q.leader()
+    second.wait_nodes('the agent is heard again', [name], Liveness='live')
+    agent.process.stop()
+    agent.start()
+    second.wait_nodes('and after its restart', [name], Liveness='live')
+    q.fettle('controller', 'remove', leader.name, '--reason', 'sold')
+    wait('it has unlearned one', lambda: learned() == {f'127.0.0.1:{c.port}' for c in q.all if c is not leader})
+    agent.process.stop()
+
+
+def test_a_wrong_clock_of_a_controller_is_named(world):
+    """An alarm stands while the clocks differ by more than 2 s, and is over when they agree again."""
+    q = Quorum(world)
+    leader, wrong = q.leader(), q.followers()[0]
+    wait('the clocks are known', lambda: len([m for m in leader.status()['quorum']['members'] if 'clock_ahead_ms' in m]) == 2)
+    for m in [m for m in leader.status()['quorum']['members'] if m['name'] != leader.name]:
+        check(abs(m['clock_ahead_ms']) <= m['clock_within_ms'] + 100, f'on one machine the clocks are the same: {m}')
+    equal([a for a in leader.status()['alarms'] if a['alarm'] == 'skew'], [], 'alarms before')
+    wrong.process.stop()
+    wrong.start(env=skewed(20))
+    wait('an alarm stands', lambda: [a['subject'] for a in leader.status()['alarms'] if a['alarm'] == 'skew'] == [wrong.name])
+    ahead, within = (int(q.listed(f'controller,{field}')[wrong.name]) for field in ('clock', 'within'))
+    check(abs(ahead - 20000) <= within + 100, f'it is {ahead} ms ahead, give or take {within}')
+    contains(leader.fettle('status'), ' ms, give or take ', 'the status')
+    wrong.process.stop()
+    wrong.start()
+    wait('it is over', lambda: not [a for a in leader.status()['alarms'] if a['alarm'] == 'skew'])
 
 
 class Clients:

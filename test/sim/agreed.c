@@ -176,6 +176,8 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_TOKEN_CREATE:
         case COMMAND_TOKEN_USE:
         case COMMAND_TOKEN_END:
+        case COMMAND_CONTROLLER_ADMIT:
+        case COMMAND_CONTROLLER_REMOVE:
         case COMMAND_CERTIFICATE:
         case COMMAND_CERTIFICATE_RENEW:
         case COMMAND_CERTIFICATE_USED:

@@ -261,14 +261,24 @@ int home_store(const char *dir, const char *key, const char *cert, const char *c
     return r;
 }
 
-int home_load_controllers(const char *dir, struct address_list *list, struct err *e)
+static int load_addresses(const char *dir, const char *file, struct address_list *list, struct err *e)
 {
     CLEANUP_FREE char *text = NULL;
-    int r = read_file(dir, "controllers", &text, e);
+    int r = read_file(dir, file, &text, e);
     if (r)
         return r == -ENOENT ? 0 : r;
     r = address_list_add(list, text, e);
-    return r ? err_wrap(e, r, "%s/controllers", dir) : 0;
+    return r ? err_wrap(e, r, "%s/%s", dir, file) : 0;
+}
+
+int home_load_controllers(const char *dir, struct address_list *list, struct err *e)
+{
+    return load_addresses(dir, "controllers", list, e);
+}
+
+int home_load_learned(const char *dir, struct address_list *list, struct err *e)
+{
+    return load_addresses(dir, HOME_LEARNED, list, e);
 }
 
 int home_store_controllers(const char *dir, const struct address_list *list, struct err *e)

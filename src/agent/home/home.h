@@ -42,6 +42,9 @@ int home_store(const char *dir, const char *key, const char *cert, const char *c
 
 /* Adds the stored addresses to list; none stored is no error. */
 int home_load_controllers(const char *dir, struct address_list *list, struct err *e);
+/* Likewise those that a controller told of last, in HOME_LEARNED. */
+#define HOME_LEARNED "controllers.learned"
+int home_load_learned(const char *dir, struct address_list *list, struct err *e);
 int home_store_controllers(const char *dir, const struct address_list *list, struct err *e);
 
 /* The node's name in a certificate's SAN URI. -EILSEQ when it has none. */

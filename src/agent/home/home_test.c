@@ -136,6 +136,12 @@ static void keeps_the_controllers(void **state)
     struct err e = {0};
     assert_int_equal(home_load_controllers(path, &got, &e), -EINVAL);
     assert_non_null(strstr(e.msg, "controllers"));
+    memset(&got, 0, sizeof got);
+    assert_int_equal(home_load_learned(path, &got, NULL), 0);
+    assert_int_equal(got.n, 0);
+    assert_int_equal(home_write(path, HOME_LEARNED, "c1:6120\nc2:6120\n", true, NULL), 0);
+    assert_int_equal(home_load_learned(path, &got, NULL), 0);
+    assert_int_equal(got.n, 2);
 }
 
 static void a_certificate_names_its_node(void **state)

@@ -82,6 +82,12 @@ int address_list_add(struct address_list *list, const char *text, struct err *e)
     return 0;
 }
 
+void address_list_put(struct address_list *list, const struct address *a)
+{
+    if (list->n < ADDRESS_LIST_MAX && !address_has(list, a))
+        list->at[list->n++] = *a;
+}
+
 char *address_format(const struct address *a, char buf[static ADDRESS_HOST_BYTES_MAX + 16])
 {
     bool bare = strchr(a->host, ':') == NULL;

@@ -29,6 +29,9 @@ int address_parse(const char *text, struct address *out, struct err *e);
  * added again. -EINVAL for a bad one, -E2BIG for more than ADDRESS_LIST_MAX. */
 int address_list_add(struct address_list *list, const char *text, struct err *e);
 
+/* Adds one that is not there yet, if there is room. */
+void address_list_put(struct address_list *list, const struct address *a);
+
 /* "host:port", or "[address]:port". Returns buf. */
 char *address_format(const struct address *a, char buf[static ADDRESS_HOST_BYTES_MAX + 16]);
 

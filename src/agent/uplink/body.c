@@ -38,6 +38,27 @@ static int take_also(const json_t *body, struct body_survey *out, struct err *e)
     return 0;
 }
 
+/* More than an agent keeps are no mistake of one version's distance. */
+static int take_controllers(const json_t *body, struct body_survey *out, struct err *e)
+{
+    const json_t *list = json_object_get(body, "controllers");
+    size_t i;
+    json_t *one;
+    if (!list)
+        return 0;
+    if (!json_is_array(list) || json_array_size(list) > BODY_CONTROLLERS_MAX)
+        return err_set(e, -EINVAL, "\"controllers\" is no array of at most %d addresses",
+                       BODY_CONTROLLERS_MAX);
+    json_array_foreach (list, i, one) {
+        struct address a = {0};
+        if (!json_is_string(one) || address_parse(json_string_value(one), &a, e) < 0)
+            return err_set(e, -EINVAL, "\"controllers\" has an entry that is no address");
+        address_list_put(&out->controllers, &a);
+    }
+    out->has_controllers = true;
+    return 0;
+}
+
 int body_read_survey(const struct frame *f, struct body_survey *out, struct err *e)
 {
     CLEANUP_JSON json_t *body = body_open(f, e);
@@ -49,6 +70,10 @@ int body_read_survey(const struct frame *f, struct body_survey *out, struct err 
         r = body_take_time(body, "recheck_ms", BODY_RECHECK_MS_MAX, &out->has_recheck, &out->recheck, e);
     if (!r)
         r = take_also(body, out, e);
+    if (!r)
+        r = take_controllers(body, out, e);
+    if (r)
+        hostlist_fini(&out->also);
     if (!r)
         out->least = json_incref(json_object_get(body, "least"));
     return body_wrap(f, r, e);

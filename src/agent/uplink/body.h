@@ -25,6 +25,7 @@ enum {
     BODY_PART_BYTES_MAX = 48 << 10,  /* a frame reaches this size before the next one begins */
     BODY_INTERVAL_MS_MAX = 86400000,
     BODY_RECHECK_MS_MAX = INT32_MAX,         /* 24 days */
+    BODY_CONTROLLERS_MAX = 64,               /* of one state; the first ADDRESS_LIST_MAX count */
     BODY_ALSO_MAX = 1024,                    /* components to read beside the usual ones */
     BODY_PARTS_MAX = 512,                    /* one list of components */
     BODY_CURES_BYTES_MAX = 2048,             /* codes that an operation may help */
@@ -40,6 +41,8 @@ struct body_survey {
     bool has_recheck, has_also;
     struct span recheck;  /* zero: only on a change or on request */
     struct hostlist also; /* plain words; names of components */
+    bool has_controllers;
+    struct address_list controllers; /* where agents reach the controllers of this state */
     json_t *least; /* certificates of collectors and controllers, as least.h takes it; NULL: none given */
 };
 /* The caller calls body_survey_fini after success. After a failure there is nothing to free. */

@@ -157,6 +157,37 @@ static void reads_how_fingerprints_are_to_be_read(void **state)
     assert_false(s.has_also);
 }
 
+static void reads_the_controllers_of_the_state(void **state)
+{
+    struct body_survey s;
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, "{}", &s, NULL), 0);
+    assert_false(s.has_controllers);
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS,
+                          "{\"controllers\":[\"c1:6120\",\"[::1]:7\",\"c1:6120\",\"c3\"]}", &s, NULL),
+                     0);
+    assert_true(s.has_controllers);
+    assert_int_equal(s.controllers.n, 3);
+    assert_string_equal(s.controllers.at[1].host, "::1");
+    assert_int_equal(s.controllers.at[1].port, 7);
+    assert_int_equal(s.controllers.at[2].port, ADDRESS_PORT_DEFAULT);
+    static const char *const bad[] = {"{\"controllers\":\"c1\"}", "{\"controllers\":[7]}",
+                                      "{\"controllers\":[\"\"]}", "{\"controllers\":[\"c1:0\"]}",
+                                      "{\"also\":[\"x\"],\"controllers\":[\"a b\"]}"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, bad[i], &s, NULL), -EINVAL);
+    CLEANUP_TEXT struct text many = {0};
+    text_add(&many, "{\"controllers\":[\"c0\"");
+    for (int i = 1; i < BODY_CONTROLLERS_MAX; i++)
+        text_printf(&many, ",\"c%d\"", i);
+    size_t len = many.len;
+    text_add(&many, "]}");
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, many.s, &s, NULL), 0);
+    assert_int_equal(s.controllers.n, ADDRESS_LIST_MAX);
+    many.len = len;
+    text_add(&many, ",\"more\"]}");
+    assert_int_equal(READ(body_read_survey, FRAME_SETTINGS, many.s, &s, NULL), -EINVAL);
+}
+
 static void takes_an_order_for_the_survey_as_it_came(void **state)
 {
     struct body_welcome w;
@@ -318,6 +349,7 @@ int main(void)
         cmocka_unit_test(reads_whose_inventory_is_wanted),
         cmocka_unit_test(reads_which_components_are_wanted),
         cmocka_unit_test(reads_how_fingerprints_are_to_be_read),
+        cmocka_unit_test(reads_the_controllers_of_the_state),
         cmocka_unit_test(takes_an_order_for_the_survey_as_it_came),
         cmocka_unit_test(bounds_members_beside_the_usual),
         cmocka_unit_test(reads_fingerprints),

@@ -24,6 +24,7 @@ void course_init(struct course *c, const struct address_list *controllers)
     assert(controllers->n > 0);
     *c = (struct course){.state = COURSE_WAITING,
                          .controllers = *controllers,
+                         .configured = controllers->n,
                          .spread = span_ms(1000),
                          .answer = ANSWER,
                          .pause = PAUSE};
@@ -33,6 +34,20 @@ void course_remember(struct course *c, const char *origin, uint64_t term)
 {
     c->term = term;
     snprintf(c->origin, sizeof c->origin, "%s", origin);
+}
+
+/* The turn stays with the controller that has it, as long as that is in the list. */
+void course_learn(struct course *c, const struct address_list *controllers)
+{
+    const struct address turn = c->controllers.at[c->at];
+    c->controllers.n = c->configured;
+    for (size_t i = 0; i < controllers->n; i++)
+        address_list_put(&c->controllers, &controllers->at[i]);
+    size_t at = c->controllers.n;
+    while (at-- > 0 &&
+           (c->controllers.at[at].port != turn.port || strcmp(c->controllers.at[at].host, turn.host) != 0))
+        ;
+    c->at = at < c->controllers.n ? at : 0;
 }
 
 void course_waits(struct course *c, struct span answer, struct span pause)

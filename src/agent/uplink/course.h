@@ -37,7 +37,8 @@ enum course_state {
 struct course {
     enum course_state state;
     struct address_list controllers;
-    size_t at; /* the index of the controller that is tried */
+    size_t configured; /* so many of them are; the others were learned */
+    size_t at;         /* the index of the controller that is tried */
     bool to_collector;
     struct course_collector collector;
     bool left;          /* the collector was left, and no controller has welcomed us since */
@@ -92,6 +93,8 @@ struct course_effects {
 void course_init(struct course *c, const struct address_list *controllers);
 /* A term of this state was heard before the course began. */
 void course_remember(struct course *c, const char *origin, uint64_t term);
+/* These controllers are tried beside those that are configured, and after them. */
+void course_learn(struct course *c, const struct address_list *controllers);
 /* How long a collector has to answer, and the longest pause; zero leaves what was told before. */
 void course_waits(struct course *c, struct span answer, struct span pause);
 /* How long the present dial may take until the other side has welcomed us. */

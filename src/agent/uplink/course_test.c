@@ -92,6 +92,58 @@ static void tries_controllers_in_turn(void **state)
     assert_string_equal(course_target(&w.c)->host, "a");
 }
 
+static void learn(struct walk *w, const char *controllers)
+{
+    struct address_list list = {0};
+    assert_int_equal(address_list_add(&list, controllers, NULL), 0);
+    course_learn(&w->c, &list);
+}
+
+static const char *turn(struct walk *w)
+{
+    go(w, w->c.state == COURSE_WAITING && w->c.attempt ? COURSE_DUE : COURSE_START);
+    const char *host = course_target(&w->c)->host;
+    go(w, COURSE_CLOSED);
+    return host;
+}
+
+static void learns_controllers_behind_those_that_are_configured(void **state)
+{
+    struct walk w = begin("a,b");
+    learn(&w, "b,c,d");
+    assert_int_equal(w.c.controllers.n, 4);
+    assert_string_equal(turn(&w), "a");
+    assert_string_equal(turn(&w), "b");
+    assert_string_equal(turn(&w), "c");
+    learn(&w, "e,d"); /* it is d's turn, and stays so */
+    assert_int_equal(w.c.controllers.n, 4);
+    assert_string_equal(turn(&w), "d");
+    assert_string_equal(turn(&w), "a");
+    learn(&w, "");
+    assert_int_equal(w.c.controllers.n, 2);
+    assert_string_equal(turn(&w), "b");
+    assert_string_equal(turn(&w), "a");
+}
+
+static void a_learned_controller_that_goes_in_its_turn_gives_it_to_the_first(void **state)
+{
+    struct walk w = begin("a");
+    learn(&w, "b,c");
+    assert_string_equal(turn(&w), "a");
+    go(&w, COURSE_DUE);
+    assert_string_equal(course_target(&w.c)->host, "b");
+    learn(&w, "c");
+    assert_string_equal(course_target(&w.c)->host, "a");
+}
+
+static void learns_no_more_than_there_is_room_for(void **state)
+{
+    struct walk w = begin("a");
+    learn(&w, "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16");
+    assert_int_equal(w.c.controllers.n, ADDRESS_LIST_MAX);
+    assert_string_equal(w.c.controllers.at[0].host, "a");
+}
+
 static void backs_off_to_a_minute_and_never_gives_up(void **state)
 {
     struct walk w = begin("a");
@@ -389,6 +441,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dials_greets_and_reports),
         cmocka_unit_test(tries_controllers_in_turn),
+        cmocka_unit_test(learns_controllers_behind_those_that_are_configured),
+        cmocka_unit_test(a_learned_controller_that_goes_in_its_turn_gives_it_to_the_first),
+        cmocka_unit_test(learns_no_more_than_there_is_room_for),
         cmocka_unit_test(backs_off_to_a_minute_and_never_gives_up),
         cmocka_unit_test(comes_back_within_the_spread_after_a_link_that_held),
         cmocka_unit_test(a_link_that_does_not_hold_does_not_end_the_backoff),

@@ -286,6 +286,11 @@ void uplink_start(struct uplink *u, struct tls_context *tls)
     take_step(u, (struct course_event){.kind = COURSE_START});
 }
 
+void uplink_learn(struct uplink *u, const struct address_list *controllers)
+{
+    course_learn(&u->course, controllers);
+}
+
 void uplink_set_tls(struct uplink *u, struct tls_context *tls)
 {
     u->tls = tls;

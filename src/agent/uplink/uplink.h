@@ -34,6 +34,8 @@ struct uplink_events {
 struct uplink *uplink_create(uv_loop_t *loop, const struct address_list *controllers,
                              const struct uplink_events *events, void *arg);
 void uplink_start(struct uplink *u, struct tls_context *tls);
+/* As course_learn. */
+void uplink_learn(struct uplink *u, const struct address_list *controllers);
 /* For the next link; borrowed until it is replaced or the uplink destroyed. */
 void uplink_set_tls(struct uplink *u, struct tls_context *tls);
 void uplink_set_spread(struct uplink *u, struct span spread);

@@ -6,6 +6,7 @@
 #include "base/hostlist.h"
 #include "cluster/command/command_certificate.h"
 #include "cluster/command/command_conform.h"
+#include "cluster/command/command_controller.h"
 #include "cluster/command/command_health.h"
 #include "cluster/command/command_node.h"
 #include "cluster/command/command_owner.h"
@@ -115,6 +116,7 @@ struct command {
         struct state_command state;
         struct owner_command own; /* OWNER_CLAIM, OWNER_RELEASE, OWNER_TRANSFER */
         struct backup_command backup;
+        struct controller_command controller; /* CONTROLLER_ADMIT, CONTROLLER_REMOVE */
     };
 };
 

@@ -95,6 +95,11 @@ int decide_window(const struct cluster *c, const struct command *cmd, size_t fro
                   struct err *e);
 /* TOKEN_CREATE, TOKEN_USE and CERTIFICATE_*: tokens and certificates. */
 int decide_certificate(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* Adds the record by which all certificates of the subject have ended, also the one in use. */
+void decide_end_certificates(const struct cluster *c, const struct command *cmd, const char *subject,
+                             struct decision *d);
+/* CONTROLLER_ADMIT, CONTROLLER_REMOVE. -EEXIST: it was admitted with another key. */
+int decide_controller(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 int decide_power(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* A person's power command for m has not come to its end yet. */
 bool power_stands(const struct cluster *c, const struct member *m);

@@ -337,6 +337,20 @@ static int decide_revoke(const struct cluster *c, const struct command *cmd, str
     return rc;
 }
 
+/* The key of a controller that was removed may not serve, either: also the certificate in use ends. */
+void decide_end_certificates(const struct cluster *c, const struct command *cmd, const char *subject,
+                             struct decision *d)
+{
+    CLEANUP_TEXT struct text why = {0};
+    struct edit x;
+    if (!cluster_holder(c, subject))
+        return;
+    text_printf(&why, "%s: %s", cmd->actor, cmd->reason);
+    edit_begin(c, subject, cmd->at, &x);
+    edit_revoke_below(&x, edit_next(&x), cmd->at, why.s);
+    edit_put(&x, subject, d);
+}
+
 /* --- tokens ---------------------------------------------------------------------------------- */
 
 static int64_t token_expires(const struct token *t)

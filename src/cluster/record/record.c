@@ -470,7 +470,8 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"config/", put_config},
                  {"owner/", put_owner},
                  {"wiped/", put_wiped},
-                 {"backup/", put_backup}};
+                 {"backup/", put_backup},
+                 {"controller/", put_controller}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
@@ -527,6 +528,7 @@ void cluster_forget_records(struct cluster *c)
     HASH_ITER (hh, c->tokens, t, next_token)
         put_token(c, t->hash, NULL, NULL);
     certificates_forget(c);
+    controllers_forget(c);
     effects_forget(c);
     conform_forget(c);
     health_forget(c);

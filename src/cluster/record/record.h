@@ -63,6 +63,10 @@ int put_certificate(struct cluster *c, const char *subject, const char *value, s
 /* As the record; the caller frees it. */
 char *holder_record(const struct holder *h);
 
+int put_controller(struct cluster *c, const char *name, const char *value, struct err *e);
+/* As the record, without its name; the caller frees it. */
+char *controller_record_write(const struct controller_record *r);
+
 int put_owner(struct cluster *c, const char *name, const char *value, struct err *e);
 /* As the record of an owner with these nodes, at least one; the caller frees it. */
 char *owner_record(const char *by, struct wall since, const char *reason, struct member *const *nodes,

@@ -6,6 +6,7 @@
 #include "cluster/state/baseline.h"
 #include "cluster/state/budget.h"
 #include "cluster/state/certificate.h"
+#include "cluster/state/controllers.h"
 #include "cluster/state/floor.h"
 #include "cluster/state/lookup.h"
 #include "cluster/state/owner.h"
@@ -130,6 +131,7 @@ struct cluster {
     struct holder_slot *holders;
     struct holder_slot **holders_in_order; /* in the order of their subjects; as many as the table has */
     size_t holders_cap;
+    struct controller_slot *controllers; /* in order of their names */
     size_t n_partitions;
     struct partition *partitions;
     unsigned partition_max;
@@ -201,6 +203,7 @@ const struct node_class *member_class(const struct cluster *c, const struct memb
 const struct drift *member_drift(const struct member *m);
 
 void certificates_forget(struct cluster *c);
+void controllers_forget(struct cluster *c);
 
 /* The member's memory; made when there is none yet. */
 struct past *member_past(struct member *m);

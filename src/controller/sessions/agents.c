@@ -36,6 +36,7 @@ static void free_last(struct agents *a)
     standings_drop(a);
     hostlist_fini(&a->collectors);
     json_decref(a->survey);
+    json_decref(a->controllers);
     free(a->checklist.body);
     free(a->sent.list);
     crowds_close(a);
@@ -443,11 +444,28 @@ static void take_survey(struct agents *a)
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "\"recheck_ms\":%" PRId64 ",\"also\":%s,\"least\":%s", span_to_ms(a->recheck), names,
                 ended);
+    if (a->controllers) {
+        CLEANUP_FREE char *addresses = json_write(a->controllers);
+        text_printf(&t, ",\"controllers\":%s", addresses);
+    }
     json_t *order = agents_order(a, FRAME_SETTINGS, t.s);
     if (!order)
         return;
     json_decref(a->survey);
     a->survey = order;
+}
+
+void agents_set_controllers(struct agents *a, json_t *addresses)
+{
+    while (json_array_size(addresses) > AGENTS_CONTROLLERS_MAX)
+        json_array_remove(addresses, AGENTS_CONTROLLERS_MAX);
+    if (a->controllers && json_equal(a->controllers, addresses)) {
+        json_decref(addresses);
+        return;
+    }
+    json_decref(a->controllers);
+    a->controllers = addresses;
+    a->ended = true; /* in the same order */
 }
 
 static void take_settings(struct agents *a, const struct config *conf)

@@ -48,6 +48,11 @@ void agents_close(struct agents *a);
  * Told to all agents, some a turn. */
 void agents_configure(struct agents *a, const struct config *conf);
 
+/* Where agents reach the controllers of this state; all agents are told when it is another list. At most
+ * AGENTS_CONTROLLERS_MAX count. Takes the array. */
+enum { AGENTS_CONTROLLERS_MAX = 16 };
+void agents_set_controllers(struct agents *a, json_t *addresses);
+
 /* Tells these nodes, directly or through their collectors, to read their fingerprints again. Returns how
  * many could be told. */
 size_t agents_recheck(struct agents *a, const struct hostlist *nodes);

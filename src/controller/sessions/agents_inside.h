@@ -97,9 +97,10 @@ struct agents {
     struct mono looked; /* when on_second last came */
     struct span interval, spread, recheck, certificate_life;
     struct waits waits;
-    bool ended;        /* certificates of collectors or controllers: everybody is to be told */
-    uint64_t revision; /* the revision of the last order for all */
-    json_t *survey;    /* order: how fingerprints are read */
+    json_t *controllers; /* an array of addresses; NULL: nobody is told */
+    bool ended;          /* certificates of collectors or controllers: everybody is to be told */
+    uint64_t revision;   /* the revision of the last order for all */
+    json_t *survey;      /* order: how fingerprints are read */
     struct {
         struct crowd *unproven; /* sessions that have shown no certificate of a node, by address */
         struct crowd *proven;   /* sessions that have shown a node's certificate, by node, except the one over

@@ -630,6 +630,33 @@ static void names_of_classes_are_told_to_all(void **state)
     assert_int_equal(revision_of(again), revision_of(survey));
 }
 
+/* With the order that collectors pass on; once for each other list. */
+static void the_controllers_are_told_to_all(void **state)
+{
+    struct client *c = client_hello("lx1", INSTANCE);
+    CLEANUP_JSON json_t *before = opened(json_object_get(c->last[FRAME_WELCOME], "survey"));
+    assert_null(json_object_get(before, "controllers"));
+    agents_set_controllers(w.agents, json_pack("[s,s]", "c1:6120", "c2:6120"));
+    run_until(c->count[FRAME_SETTINGS] == 1);
+    agents_set_controllers(w.agents, json_pack("[s,s]", "c1:6120", "c2:6120"));
+    const struct mono until = mono_add(mono_now(), span_ms(1200)); /* what changed is told each half second */
+    run_until(mono_now().ns > until.ns);
+    assert_int_equal(c->count[FRAME_SETTINGS], 1);
+    struct client *later = client_hello("lx2", INSTANCE);
+    CLEANUP_JSON json_t *survey = opened(json_object_get(c->last[FRAME_SETTINGS], "survey"));
+    CLEANUP_JSON json_t *again = opened(json_object_get(later->last[FRAME_WELCOME], "survey"));
+    CLEANUP_FREE char *told = json_write(json_object_get(survey, "controllers"));
+    assert_string_equal(told, "[\"c1:6120\",\"c2:6120\"]");
+    assert_true(json_equal(json_object_get(again, "controllers"), json_object_get(survey, "controllers")));
+    json_t *many = json_array();
+    for (int i = 0; i < AGENTS_CONTROLLERS_MAX + 3; i++)
+        json_array_append_new(many, json_string("c9:1"));
+    agents_set_controllers(w.agents, many);
+    run_until(c->count[FRAME_SETTINGS] == 2);
+    CLEANUP_JSON json_t *last = opened(json_object_get(c->last[FRAME_SETTINGS], "survey"));
+    assert_int_equal(json_array_size(json_object_get(last, "controllers")), AGENTS_CONTROLLERS_MAX);
+}
+
 static void it_ends_while_many_are_connected(void **state)
 {
     CLEANUP_FREE char *token = world_token("lx[1-20]", 60000);
@@ -684,6 +711,7 @@ int main(void)
         TEST(a_list_that_is_a_lie_marks_the_node_alone),
         TEST(a_node_is_told_to_read_its_fingerprint),
         TEST(a_reload_is_told_to_all),
+        TEST(the_controllers_are_told_to_all),
         TEST(names_of_classes_are_told_to_all),
         TEST(it_ends_while_many_are_connected),
     };

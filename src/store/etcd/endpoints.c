@@ -50,6 +50,8 @@ static int options_check(const struct etcd_options *o, struct err *e)
     int r = name_check("name", o->name, ETCD_NAME_BYTES_MAX, e);
     if (!r && o->address && *o->address)
         r = name_check("address", o->address, ETCD_ADDRESS_BYTES_MAX, e);
+    if (!r && o->agents && *o->agents)
+        r = name_check("address for agents", o->agents, ETCD_ADDRESS_BYTES_MAX, e);
     if (!r && lease && (lease < LEASE_MS_MIN || lease > LEASE_MS_MAX))
         r = err_set(e, -EINVAL, "the lease is from %d ms to %d ms long", LEASE_MS_MIN, LEASE_MS_MAX);
     if (!r && !o->cert != !o->key)
@@ -66,9 +68,11 @@ static void options_copy(struct endpoints *p, const struct etcd_options *o)
         p->options.answered_ms = ETCD_ANSWERED_MS;
     if (!o->address)
         p->options.address = "";
+    if (!o->agents)
+        p->options.agents = "";
     const char **const texts[] = {&p->options.endpoints, &p->options.ca,   &p->options.cert,
                                   &p->options.key,       &p->options.name, &p->options.address,
-                                  &p->options.seen};
+                                  &p->options.agents,    &p->options.seen};
     p->texts = mem_dup_all(texts, sizeof texts / sizeof *texts);
 }
 

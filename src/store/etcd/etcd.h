@@ -32,6 +32,7 @@ struct etcd_options {
     const char *key;       /* file with its key */
     const char *name;      /* of this controller; every controller has another one */
     const char *address;   /* where agents and tools reach it, as the other controllers tell them */
+    const char *agents;    /* where agents reach it, as they are told by the leader; NULL: they are not */
     const char *seen;     /* file in which this controller remembers the state that it saw last; NULL: none */
     struct span lease;    /* 0: ETCD_LEASE_MS. The same for every controller */
     unsigned answered_ms; /* 0: ETCD_ANSWERED_MS */

@@ -193,6 +193,8 @@ void layout_told_write(const struct layout_told *t, struct text *out)
 {
     text_add_member(out, "name", t->name);
     text_add_member(out, "address", t->address);
+    if (t->agents[0])
+        text_add_member(out, "agents", t->agents);
     text_add_member(out, "instance", t->instance);
     text_printf(out,
                 ",\"count\":%" PRIu64 ",\"lease_ms\":%" PRIu64 ",\"revision\":%" PRIu64 ",\"at_ns\":%" PRId64,
@@ -209,6 +211,7 @@ int layout_told_read(const struct wire_kv *kv, struct layout_told *t, struct err
     *t = (struct layout_told){0};
     if (!o || !clause_take(o, "name", t->name, sizeof t->name) ||
         !clause_take(o, "address", t->address, sizeof t->address) ||
+        (json_object_get(o, "agents") && !clause_take(o, "agents", t->agents, sizeof t->agents)) ||
         !clause_take(o, "instance", t->instance, sizeof t->instance) ||
         json_take_u64(o, "count", INT64_MAX, &t->count, NULL) < 0 ||
         json_take_u64(o, "lease_ms", 3600000, &t->lease_ms, NULL) < 0 ||

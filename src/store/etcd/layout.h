@@ -68,6 +68,8 @@ int layout_cluster_read(const struct wire_kv *kv, struct layout_cluster *c, stru
 struct layout_told {
     char name[ETCD_NAME_BYTES_MAX + 1];
     char address[ETCD_ADDRESS_BYTES_MAX + 1];
+    char agents[ETCD_ADDRESS_BYTES_MAX +
+                1];                   /* where agents reach it; "": not told, also by an older version */
     char instance[LAYOUT_MARK_BYTES]; /* this process, and no other of the same name */
     uint64_t count;                   /* goes up each time */
     uint64_t lease_ms;                /* the leader acts as long after a renewal */

@@ -101,6 +101,7 @@ static void test_words_of_a_controller_come_back(void **state)
 {
     const struct layout_told t = {.name = "c\"1",
                                   .address = "[::1]:7",
+                                  .agents = "[::1]:8",
                                   .instance = "0123456789abcdef",
                                   .count = 3,
                                   .lease_ms = 3000,
@@ -114,6 +115,13 @@ static void test_words_of_a_controller_come_back(void **state)
     assert_int_equal(layout_told_read(&kv, &again, NULL), 0);
     assert_memory_equal(&t, &again, sizeof t);
     kv = kv_of("{\"name\":\"x\"}");
+    assert_int_equal(layout_told_read(&kv, &again, NULL), -EILSEQ);
+    kv = kv_of("{\"name\":\"x\",\"address\":\"\",\"instance\":\"\",\"count\":1,\"lease_ms\":1,\"revision\":1,"
+               "\"at_ns\":1}"); /* as older controllers tell it */
+    assert_int_equal(layout_told_read(&kv, &again, NULL), 0);
+    assert_string_equal(again.agents, "");
+    kv = kv_of("{\"name\":\"x\",\"address\":\"\",\"agents\":7,\"instance\":\"\",\"count\":1,\"lease_ms\":1,"
+               "\"revision\":1,\"at_ns\":1}");
     assert_int_equal(layout_told_read(&kv, &again, NULL), -EILSEQ);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "base/loop.h"
+#include "store/etcd/clocks.h"
 #include "store/etcd/election.h"
 #include "store/etcd/endpoints.h"
 
@@ -41,12 +42,14 @@ struct asked {
     size_t writes[2]; /* how many operations come before what is read: refused, and carried out */
     bool resigns;     /* lease_resign waits for its answer */
     struct mono sent; /* mono_boot */
+    struct wall sent_at;
     struct asked *prev, *next;
 };
 
 struct member {
     struct layout_told told;
     struct mono changed; /* when it was first read so; mono_boot */
+    struct clocks clocks;
 };
 
 struct lease {
@@ -69,10 +72,13 @@ struct lease {
     struct mono answered; /* when etcd answered last */
     uint64_t revision;    /* of etcd, in the newest answer, */
     struct mono came;     /* which came then */
+    struct wall asked_at; /* when the question of that answer was sent, and how long it took */
+    struct span took;
     uint64_t head;
     int failing;      /* the error that on_etcd was told; 0: none */
     bool told_leader; /* on_leader was called, with this instance, or "" */
     char leader[LAYOUT_MARK_BYTES];
+    char forgets[ETCD_NAME_BYTES_MAX + 1]; /* the controller whose key goes next; "": none */
     lease_done_fn *resigned;
     void *resigned_arg;
     size_t n_members;
@@ -194,15 +200,25 @@ static int cluster_read(struct lease *l, const struct wire_kv *kv, struct err *e
     return r;
 }
 
-static struct mono changed_of(const struct lease *l, const struct layout_told *told, struct mono now)
+static const struct member *member_find(const struct lease *l, const struct layout_told *told)
 {
-    for (size_t i = 0; i < l->n_members; i++) {
-        const struct member *m = &l->members[i];
-        if (strcmp(m->told.name, told->name) == 0 && strcmp(m->told.instance, told->instance) == 0 &&
-            m->told.count == told->count)
-            return m->changed;
-    }
-    return now;
+    for (size_t i = 0; i < l->n_members; i++)
+        if (strcmp(l->members[i].told.name, told->name) == 0 &&
+            strcmp(l->members[i].told.instance, told->instance) == 0)
+            return &l->members[i];
+    return NULL;
+}
+
+/* What is new since the last answer was written after the question of that answer was read; its own way to
+ * etcd is taken to be no longer than ours. */
+static void member_take(const struct lease *l, struct member *m, struct mono now)
+{
+    const struct member *was = member_find(l, &m->told);
+    bool is_same = was && was->told.count == m->told.count;
+    m->changed = is_same ? was->changed : now;
+    m->clocks = was ? was->clocks : (struct clocks){0};
+    if (was && !is_same)
+        clocks_take(&m->clocks, m->told.at, (struct wall){l->asked_at.ns - l->took.ns}, wall_now());
 }
 
 static void members_read(struct lease *l, const struct wire_answer *a, const struct wire_found *found,
@@ -216,7 +232,7 @@ static void members_read(struct lease *l, const struct wire_answer *a, const str
         struct member *m = &members[n];
         if (!name || layout_told_read(kv, &m->told, NULL) < 0 || strcmp(m->told.name, name) != 0)
             continue;
-        m->changed = changed_of(l, &m->told, now);
+        member_take(l, m, now);
         n++;
     }
     memcpy(l->members, members, sizeof l->members);
@@ -239,6 +255,8 @@ static int answer_read(struct lease *l, const struct asked *q, const struct wire
     l->head = head.revision;
     election_read(&l->election, wire_first(a, at + READS_LEADER), now);
     members_read(l, a, &a->found[at + READS_MEMBERS], now);
+    l->asked_at = q->sent_at;
+    l->took = mono_sub(now, q->sent);
     return 0;
 }
 
@@ -407,8 +425,13 @@ static void act_write(struct lease *l, struct asked *q, const struct text *told,
 
 static void reads_write(struct lease *l, const struct text *told, struct text *list, size_t *writes)
 {
-    CLEANUP_TEXT struct text key = {0};
+    CLEANUP_TEXT struct text key = {0}, gone = {0};
     text_printf(&key, LAYOUT_MEMBER "%s", l->told.name);
+    if (l->forgets[0]) {
+        text_printf(&gone, LAYOUT_MEMBER "%s", l->forgets);
+        wire_delete(list, gone.s, NULL);
+        ++*writes;
+    }
     if (!l->no_space) {
         wire_put(list, key.s, told->s, told->len);
         ++*writes;
@@ -433,10 +456,12 @@ static void lease_ask(struct lease *l)
     act_write(l, q, &told, &t);
     reads_write(l, &told, &t.success, &q->writes[true]);
     reads_write(l, &told, &t.failure, &q->writes[false]);
+    l->forgets[0] = '\0';
     wire_txn_write(&t, &body);
     DL_APPEND(l->asked, q);
     l->n_asked++;
     q->sent = mono_boot(); /* before anything of it can be carried out */
+    q->sent_at = wall_now();
     fetch_start(l->fetch, "POST", url, body.s, on_answer, q);
 }
 
@@ -455,6 +480,7 @@ struct lease *lease_create(uv_loop_t *loop, const struct etcd_options *o, const 
     digest_random_hex(l->told.instance, (LAYOUT_MARK_BYTES - 1) / 2);
     memcpy(l->told.name, o->name, strlen(o->name) + 1);
     memcpy(l->told.address, o->address, strlen(o->address) + 1);
+    memcpy(l->told.agents, o->agents, strlen(o->agents) + 1);
     l->told.lease_ms = (uint64_t)span_to_ms(o->lease);
     election_init(&l->election, l->told.instance, o->lease);
     uv_timer_init(loop, &l->turn);
@@ -518,6 +544,13 @@ void lease_tell_audit(struct lease *l, const char *head)
     snprintf(l->told.audit, sizeof l->told.audit, "%s", head);
 }
 
+void lease_forget(struct lease *l, const char *name)
+{
+    assert(strcmp(name, l->told.name) != 0 && strlen(name) < sizeof l->forgets);
+    if (l->leads)
+        memcpy(l->forgets, name, strlen(name) + 1);
+}
+
 uint64_t lease_head(const struct lease *l)
 {
     return l->head;
@@ -528,9 +561,15 @@ void lease_members(const struct lease *l, lease_member_fn *fn, void *arg)
     struct mono now = mono_boot();
     for (size_t i = 0; i < l->n_members; i++) {
         const struct member *m = &l->members[i];
-        const struct lease_member told = {m->told.name,     m->told.address,
-                                          m->told.at,       mono_sub(now, m->changed),
-                                          m->told.revision, m->told.audit};
+        struct lease_member told = {.name = m->told.name,
+                                    .address = m->told.address,
+                                    .at = m->told.at,
+                                    .age = mono_sub(now, m->changed),
+                                    .revision = m->told.revision,
+                                    .agents = m->told.agents,
+                                    .audit = m->told.audit};
+        bool is_self = strcmp(m->told.instance, l->told.instance) == 0;
+        told.has_clock = !is_self && clocks_ahead(&m->clocks, &told.ahead, &told.within);
         fn(arg, &told);
     }
 }

@@ -32,10 +32,13 @@ struct lease_leader {
 /* A controller, as it last told etcd of itself. */
 struct lease_member {
     const char *name, *address;
-    struct wall at;    /* its clock then */
-    struct span age;   /* since this controller saw it change, at most */
-    uint64_t revision; /* the state that it had */
-    const char *audit; /* what it told of its audit log; "": nothing */
+    struct wall at;     /* its clock then */
+    struct span age;    /* since this controller saw it change, at most */
+    uint64_t revision;  /* the state that it had */
+    const char *agents; /* where agents reach it; "": it did not say */
+    const char *audit;  /* what it told of its audit log; "": nothing */
+    bool has_clock; /* it is another one, and its clock was compared with ours: it is `within` of `ahead` */
+    struct span ahead, within;
 };
 
 struct lease_events {
@@ -79,6 +82,9 @@ void lease_tell(struct lease *l, uint64_t revision);
 /* What this controller tells the others of its audit log: at most ETCD_AUDIT_BYTES_MAX bytes, without control
  * characters. */
 void lease_tell_audit(struct lease *l, const char *head);
+/* Takes away what a controller that was removed tells of itself, with the next question. On the leader alone.
+ * It may come back while that controller runs: call it again as long as lease_members has it. */
+void lease_forget(struct lease *l, const char *name);
 
 /* The newest revision of the state, as the last answer of etcd had it; 0: no answer yet. */
 uint64_t lease_head(const struct lease *l);

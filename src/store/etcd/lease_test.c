@@ -355,6 +355,25 @@ static void test_an_etcd_that_went_back_is_no_place_to_lead(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* As often as it is asked for: the other one may still tell of itself. */
+static void test_a_removed_controller_is_no_member(void **state)
+{
+    struct world *w = *state;
+    a_leads(w);
+    controller_start(w, &w->b, "b");
+    WAIT_FOR(w, strstr(members(&w->a), "b "));
+    controller_end(&w->b);
+    lease_forget(w->a.lease, "b");
+    WAIT_FOR(w, !strstr(members(&w->a), "b "));
+    WAIT_FOR(w, strstr(members(&w->a), "a "));
+    controller_start(w, &w->b, "b");
+    WAIT_FOR(w, strstr(members(&w->a), "b "));
+    lease_forget(w->b.lease, "a"); /* it does not lead */
+    const struct mono until = mono_add(mono_now(), span_ms(1000));
+    WAIT_FOR(w, mono_now().ns > until.ns);
+    assert_non_null(strstr(members(&w->b), "a "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +384,7 @@ int main(void)
         TEST(test_resigning_without_leading_is_done),
         TEST(test_each_tells_the_others_of_itself),
         TEST(test_one_whose_key_is_gone_leads_no_more),
+        TEST(test_a_removed_controller_is_no_member),
         TEST(test_a_member_of_etcd_that_is_gone_costs_nothing),
         TEST(test_without_a_majority_nobody_leads),
         TEST(test_a_loop_that_stood_still_does_not_hold),
