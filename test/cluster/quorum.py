@@ -305,4 +305,5 @@ def test_nothing_acknowledged_is_lost(world):
     equal(sorted(set(drained) - set(clients.acknowledged) - set(clients.unknown)), [], 'drains that were refused, and are there')
 
 
-main()
+if __name__ == '__main__':
+    main()
