@@ -112,6 +112,14 @@ static size_t notes_room(const struct batch *b, const struct cluster *c, const s
                              : 1 + cluster_requests_leave(c, at, STORE_ENTRIES_MAX, STORE_BATCH_BYTES_MAX);
 }
 
+/* While more requests are remembered than should be, a commit takes no more than leave with it. */
+static bool notes_are_full(const struct batch *b, const struct cluster *c)
+{
+    const struct wall no_matter_how_old = {0};
+    return b->n_notes >= REQUESTS_LEAVE_MAX &&
+           cluster_requests_leave(c, no_matter_how_old, b->n_notes + 1, 0) == REQUESTS_LEAVE_MAX;
+}
+
 static size_t note_bytes(const struct command *cmd)
 {
     return cmd->request.id ? 2 * strlen(cmd->actor) + REQUEST_CHANGED_BYTES_MAX + 512 : 0;
@@ -127,6 +135,8 @@ bool batch_fits(const struct batch *b, const struct cluster *c, const struct job
     if (b->n_ops + d->n_ops + notes_room(b, c, j) > STORE_OPS_MAX || b->n_entries == STORE_ENTRIES_MAX)
         return false;
     if (b->bytes + *bytes > STORE_BATCH_BYTES_MAX && b->n_entries > 0)
+        return false;
+    if (j->cmd->request.id && notes_are_full(b, c))
         return false;
     for (size_t i = 0; i < d->n_ops; i++)
         for (size_t k = 0; k < b->n_ops; k++)

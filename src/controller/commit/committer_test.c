@@ -943,6 +943,34 @@ static void test_nodes_stand_for_a_list_that_was_too_long(void **state)
     assert_string_equal(wait_for(x, 1), "a: as before, changed lx[001-002], claim 1.9\n");
 }
 
+/* As many as may be are remembered, each in a record of its own: no commit brings more than leave with it. */
+static void test_a_flood_of_requests_has_a_bound(void **state)
+{
+    struct world *x = *state;
+    double ms;
+    for (unsigned i = 1; i <= REQUESTS_MAX; i++) {
+        char key[64], record[256];
+        snprintf(key, sizeof key, "request/%020u", 1000 + i); /* no revision of this test */
+        snprintf(record, sizeof record,
+                 "{\"at\":\"1\",\"made\":[{\"id\":\"request-%08u\",\"by\":\"root\",\"asks\":\"1\",\"next\":0,"
+                 "\"of\":0}]}",
+                 i);
+        assert_int_equal(cluster_put(x->c, key, record, NULL), 0);
+    }
+    for (int i = 1; i <= 40; i++) {
+        char node[8], id[32];
+        snprintf(node, sizeof node, "lx%03d", i);
+        snprintf(id, sizeof id, "request-of-flood-%d", i);
+        asked = (struct client_request){id, "1", 0};
+        ask(x, node, COMMAND_DRAIN, "root", node, "x");
+    }
+    assert_int_equal(count(wait_for(x, 40), ": ok"), 40);
+    assert_int_equal(committer_count(x->k, &ms),
+                     2); /* 16; and with these, which are the oldest here, the rest */
+    assert_null(cluster_request(x->c, "request-00000016"));
+    assert_non_null(cluster_request(x->c, "request-of-flood-40"));
+}
+
 static void test_too_many_are_refused(void **state)
 {
     enum { MANY = 10005 };
@@ -1089,6 +1117,7 @@ int main(void)
         TEST(test_a_request_in_parts_goes_on_after_a_restart),
         TEST(test_commands_of_one_request_are_known_by_their_nodes),
         TEST(test_nodes_stand_for_a_list_that_was_too_long),
+        TEST(test_a_flood_of_requests_has_a_bound),
         TEST(test_too_many_are_refused),
         TEST(test_what_waits_is_answered_at_the_end),
     };
