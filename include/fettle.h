@@ -19,7 +19,8 @@
  *     -EPROTO        the answer is not Fettle's           -E2BIG         something is too large
  *     -ENODEV        too few nodes fit                    -EMEDIUMTYPE   and they are not the same
  *     -ENOSPC, -EIO  the controller is in trouble         -ENOMEM        no memory here
- *     -EINPROGRESS   nobody knows whether the change was made: look before you try again
+ *     -EINPROGRESS   the time is over, and nobody knows whether the change was made: look before you try
+ * again
  *
  * What the paths, parameters and answers mean is in the controller's description of its interface
  * (openapi.yaml); libfettle(3) has an example.
@@ -58,7 +59,9 @@ struct fettle_options {
     const char *controller; /* FETTLE_CONTROLLER: "/path" or "unix:/path" of a local socket, or
                                "https://host:port"; else /run/fettle/fettled.sock. Several, with commas
                                between: those of one cluster. One that cannot be reached is passed over, and
-                               so is, for a change, one that does not lead */
+                               so is, for a change, one that does not lead. A change whose answer was lost is
+                               asked for again, here or at the next one, by an id that makes it the same
+                               change, until its outcome is known or the time is over (-EINPROGRESS) */
     const char *cert;       /* FETTLE_CERT: file with the certificate to show, PEM (https only) */
     const char *key;        /* FETTLE_KEY: file with its key, PEM (https only) */
     const char *ca;         /* FETTLE_CA: file with the authority that signs controllers, PEM

@@ -15,6 +15,9 @@ answers; an answer is the dict that its JSON is. The calls that scripts make mos
 operationId. Whatever goes wrong is a fettle.Error.
 
 A call has a connection of its own, so that several threads may share a Controller.
+
+A change has an id, which the controllers remember with what came of it. When its answer is lost, it is asked for
+again with the same id, until an answer says what came of it or the time is over.
 """
 
 import http.client
@@ -23,12 +26,16 @@ import os
 import re
 import socket
 import ssl
+import time
 import urllib.parse
+import uuid
 
 SOCKET = "/run/fettle/fettled.sock"
 ANSWER_BYTES_MAX = 64 << 20
 TIMEOUT_S = 30
 TOKEN_BYTES_MAX = 8 << 10
+ROUND_S = 0.2  # between two rounds through all controllers
+UNSAID = ("unreachable", "timeout", "protocol", "outcome_unknown")  # nobody said what came of a change
 
 
 class Error(Exception):
@@ -36,8 +43,8 @@ class Error(Exception):
 
     code    as fettle-api(7) lists them: "not_found", "conflict", "forbidden", ...; of what the controller did not
             say: "invalid" (the address or a certificate here), "unreachable", "timeout" and "protocol" (the answer
-            is not Fettle's). After "unreachable" and "timeout" a change may have been made; it may be asked for
-            again, since the same change twice is one.
+            is not Fettle's). After "outcome_unknown" a change may have been made: look before it is asked for again.
+            After every other code it was not.
     status  of HTTP; None of what the controller did not say
     """
 
@@ -63,29 +70,33 @@ class _LocalConnection(http.client.HTTPConnection):
 class Controller:
     """A controller, by its address.
 
-    controller  "/path" or "unix:/path" of a local socket, or "https://HOST:PORT"
+    controller  "/path" or "unix:/path" of a local socket, or "https://HOST:PORT"; several, with commas between, are
+                those of one cluster: one that cannot be reached is passed over, and so is, for a change, one that does
+                not lead
     cert, key   files with the certificate to show and its key, PEM (HTTPS only): `fettle cert create` makes them
     ca          file with the authority that signs controllers, PEM (HTTPS only, and needed there)
     token       file with a bearer token, which is read at each call; nobody else may read it (HTTPS only)
-    timeout     of each step of a call (connecting, sending, reading), in seconds
+    timeout     of each step of a call (connecting, sending, reading), in seconds; a change is asked for again for
+                as long
 
     What is not given is taken from FETTLE_CONTROLLER, FETTLE_CERT, FETTLE_KEY, FETTLE_CA and FETTLE_TOKEN, and at last
     the address is /run/fettle/fettled.sock. Nothing connects before the first call.
     """
 
     def __init__(self, controller=None, cert=None, key=None, ca=None, timeout=TIMEOUT_S, token=None):
-        self.address = controller or os.environ.get("FETTLE_CONTROLLER") or SOCKET
+        given = controller or os.environ.get("FETTLE_CONTROLLER") or SOCKET
+        self._addresses = [_parse_address(a.strip()) for a in given.split(",")]
         self.timeout = timeout
         self._tls = None
         self._token = token or os.environ.get("FETTLE_TOKEN")
-        if self.address.startswith("https://"):
-            self._host, self._port = _parse_host(self.address)
+        if any(a.host for a in self._addresses):
             self._tls = _tls_context(*(given or os.environ.get(variable) for given, variable in
                                        ((cert, "FETTLE_CERT"), (key, "FETTLE_KEY"), (ca, "FETTLE_CA"))))
-        else:
-            self._path = self.address[len("unix:"):] if self.address.startswith("unix:") else self.address
-            if not self._path.startswith("/"):
-                raise Error("invalid", f'controller address "{self.address}" is neither a path nor https://HOST:PORT')
+
+    @property
+    def address(self):
+        """The controller that answered last, or is asked first."""
+        return self._addresses[0].name
 
     # --- calls ---
 
@@ -105,7 +116,8 @@ class Controller:
         have been missed: read anew whatever is kept of the controller's answers. Ends with an Error when the
         connection does."""
         headers = {"Accept": "text/event-stream", **({"Last-Event-ID": last_id} if last_id else {})}
-        with self._exchange("GET", "/v1/events", None, headers) as answer:
+        address = self._addresses[0]
+        with self._exchange(address, "GET", "/v1/events", None, headers) as answer:
             event = {}
             for line in answer:
                 line = line.decode().rstrip("\r\n")
@@ -115,7 +127,7 @@ class Controller:
                 elif not line and "data" in event:
                     yield {"name": event.get("event"), "id": event.get("id"), **_parse(event["data"])}
                     event = {}
-        raise Error("unreachable", f"the event stream of {self.address} ended")
+        raise Error("unreachable", f"the event stream of {address.name} ended")
 
     # --- the calls that scripts make most ---
 
@@ -148,21 +160,76 @@ class Controller:
         target = urllib.parse.quote(path)
         if query := urllib.parse.urlencode(_without_none(query)):
             target += "?" + query
-        with self._exchange(method, target, body, {}) as answer:
-            text = answer.read(ANSWER_BYTES_MAX + 1)
-        if len(text) > ANSWER_BYTES_MAX:
-            raise Error("too_large", f"the answer of {self.address} is longer than {ANSWER_BYTES_MAX >> 20} MiB")
-        return _parse(text)
+        changes = method == "POST" and "dry_run" not in (query or {})
+        call = _Call(self, method, target, body, {"Idempotency-Key": uuid.uuid4().hex} if changes else {})
+        return _parse(call.run())
 
-    def _connect(self):
-        if self._tls:
-            return http.client.HTTPSConnection(self._host, self._port, timeout=self.timeout, context=self._tls)
-        return _LocalConnection(self._path, self.timeout)
+    def _connect(self, address):
+        if address.host:
+            return http.client.HTTPSConnection(address.host, address.port, timeout=self.timeout, context=self._tls)
+        return _LocalConnection(address.path, self.timeout)
 
-    def _exchange(self, method, target, body, headers):
-        if self._token and self._tls:
+    def _exchange(self, address, method, target, body, headers):
+        if self._token and address.host:
             headers = {**headers, "Authorization": f"Bearer {_read_token(self._token)}"}
-        return _Exchange(self.address, self._connect(), method, target, body, headers)
+        return _Exchange(address.name, self._connect(address), method, target, body, headers)
+
+
+class _Call:
+    """A request on its way from controller to controller."""
+
+    def __init__(self, controller, method, target, body, headers):
+        self._controller, self._request, self._headers = controller, (method, target, body), headers
+        self._until = time.monotonic() + controller.timeout
+        self._lost = None  # why nobody said what came of a change that was sent
+
+    def run(self):
+        """The text of the answer."""
+        while True:
+            follows, why = False, None
+            for address in list(self._controller._addresses):
+                try:
+                    text = self._ask(address)
+                except Error as e:
+                    why = e
+                    follows |= e.code == "not_leader"
+                    if not self._goes_on(e):
+                        raise
+                    continue
+                self._prefer(address)
+                return text
+            if not (self._lost or follows and len(self._controller._addresses) > 1) or time.monotonic() + ROUND_S > self._until:
+                raise self._end(why)
+            time.sleep(ROUND_S)
+
+    def _ask(self, address):
+        exchange = self._controller._exchange(address, *self._request, self._headers)
+        try:
+            with exchange as answer:
+                text = answer.read(ANSWER_BYTES_MAX + 1)
+        except Error as e:
+            if self._headers and exchange.sent and e.code in UNSAID and not self._lost:
+                self._lost = e
+            raise
+        if len(text) > ANSWER_BYTES_MAX:
+            raise Error("too_large", f"the answer of {address.name} is longer than {ANSWER_BYTES_MAX >> 20} MiB")
+        return text
+
+    def _goes_on(self, e):
+        """Whether another controller, or this one later, may say more."""
+        if self._lost:
+            return e.code in (*UNSAID, "not_leader", "unavailable")
+        return e.code in ("unreachable", "timeout", "not_leader") if len(self._controller._addresses) > 1 else False
+
+    def _end(self, why):
+        if not self._lost or why.code == "outcome_unknown":
+            return why
+        return Error("outcome_unknown", f"it is not known whether the change was made: {self._lost}; look before you try again")
+
+    def _prefer(self, address):
+        addresses = self._controller._addresses
+        at = addresses.index(address)
+        self._controller._addresses = addresses[at:] + addresses[:at]
 
 
 class _Exchange:
@@ -170,11 +237,14 @@ class _Exchange:
 
     def __init__(self, address, connection, method, target, body, headers):
         self._address, self._connection = address, connection
+        self.sent = False  # the controller may have got the request
         self._request = (method, target, None if body is None else json.dumps(body),
                          {"User-Agent": "python-fettle", "Content-Type": "application/json", **headers})
 
     def __enter__(self):
         try:
+            self._connection.connect()
+            self.sent = True
             self._connection.request(*self._request)
             answer = self._connection.getresponse()
             if answer.status != 200:
@@ -216,6 +286,22 @@ def _parse(text):
 
 def _without_none(members):
     return {key: value for key, value in (members or {}).items() if value is not None}
+
+
+class _Address:
+    """Where a controller is: the path of a local socket, or host and port."""
+
+    def __init__(self, name, path=None, host=None, port=None):
+        self.name, self.path, self.host, self.port = name, path, host, port
+
+
+def _parse_address(address):
+    if address.startswith("https://"):
+        return _Address(address, None, *_parse_host(address))
+    path = address[len("unix:"):] if address.startswith("unix:") else address
+    if not path.startswith("/"):
+        raise Error("invalid", f'controller address "{address}" is neither a path nor https://HOST:PORT')
+    return _Address(address, path)
 
 
 def _parse_host(address):

@@ -3,6 +3,7 @@
 
 #include "api/call.h"
 #include "api/gate.h"
+#include "api/request.h"
 #include "base/log.h"
 #include "base/loop.h"
 
@@ -64,13 +65,6 @@ void api_set_policy(struct api *a, const struct api_policy *p)
 {
     a->policy = *p;
     a->configured++;
-}
-
-int call_ask(struct call *c, struct ask *a, struct err *e)
-{
-    size_t len;
-    const char *body = http_body(c->request, &len);
-    return ask_parse(c->route, body, len, a, e);
 }
 
 int call_query_number(const struct call *c, const char *key, uint64_t min, uint64_t max, uint64_t *out,
@@ -164,8 +158,13 @@ static int carry_out(struct api *a, struct http_request *r, const struct called 
         caller_say(caller, &actor);
     c.actor = actor.s;
     c.reads_secrets = access_permits(RIGHT_ADMINISTER, caller->roles);
+    struct request_text asked;
     rc = call_query_bool(&c, "dry_run", &c.dry, e);
-    return rc < 0 ? rc : calls[c.route](&c, answer, e);
+    if (rc == 0 && changes && !c.dry)
+        rc = request_enter(&c, &asked, e);
+    if (rc == 0 && c.begun && remembered_is_whole(c.begun))
+        rc = request_replay(&c, e);
+    return rc != 0 ? rc : calls[c.route](&c, answer, e);
 }
 
 void api_party(void *arg, struct stream *s, struct party *out)

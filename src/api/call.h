@@ -32,9 +32,11 @@ struct call {
     enum route route;
     const char *parameter; /* from the path */
     char *actor;           /* the caller's name, for changes; NULL for reads. Lives as long as the call */
-    const struct caller *caller; /* until the function of the route returns */
-    bool reads_secrets;          /* the caller may also read commands, which may contain a password */
-    bool dry;                    /* of a change: the answer says what would be done, and nothing is done */
+    const struct caller *caller;    /* until the function of the route returns */
+    bool reads_secrets;             /* the caller may also read commands, which may contain a password */
+    bool dry;                       /* of a change: the answer says what would be done, and nothing is done */
+    struct client_request asked;    /* the change's request; without an id when the client gave none */
+    const struct remembered *begun; /* earlier commits did some of the request; until the function returns */
     struct mono now;
     struct wall wall;
     bool returns; /* the change is to bring nodes back into service: the answer says what is missing */
@@ -72,6 +74,13 @@ int call_query_class(const struct call *c, int *out, struct err *e);
  * them into the command. With a class the answer has the version of its baseline. */
 int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, const char *class_name);
 
+/* What a command of the call says of its request: of one command, or of one for each of `of` nodes. */
+struct client_request call_request(const struct call *c, size_t of);
+/* An earlier commit did what this call asks for the node. */
+bool call_did(const struct call *c, const char *node);
+/* Answers with what came of the request when it was carried out; class_name as in call_submit. Takes over the
+ * nodes. */
+void call_replay(struct call *c, struct hostlist *nodes, const char *class_name, const struct outcome *o);
 /* The same for commands about one node each: one for every node. Refusals are listed beside the changes; when
  * all are refused, the first refusal is the answer. -E2BIG for more nodes than NODES_AT_ONCE_MAX. */
 enum { NODES_AT_ONCE_MAX = 1000 };

@@ -5,6 +5,7 @@
  */
 #include "api/call.h"
 #include "api/render.h"
+#include "api/request.h"
 #include "cluster/cluster.h"
 
 #include <errno.h>
@@ -54,19 +55,6 @@ static void pending_destroy(struct pending *p)
 static void on_gone(void *arg)
 {
     ((struct pending *)arg)->request = NULL;
-}
-
-/* The present claims on the nodes of the call. */
-static void render_held(const struct api *a, const struct hostlist *nodes, struct text *t)
-{
-    CLEANUP_FREE struct member **members = mem_alloc((nodes->n + 1) * sizeof *members);
-    size_t n = 0, place = 0;
-    text_add(t, ",\"held\":");
-    for (size_t i = 0; i < nodes->n; i++) {
-        members[n] = cluster_find_next(a->cluster, &place, nodes->names[i]);
-        n += members[n] != NULL;
-    }
-    render_claims(members, n, t);
 }
 
 /* The findings that keep a node in the work queue, as JSON and in words. */
@@ -167,7 +155,7 @@ void call_would(const struct call *c, const struct hostlist *nodes, const char *
     text_add(t, ",\"changed\":");
     render_nodes(nodes, t);
     render_would(&one, nodes->n > 0, t);
-    render_held(c->api, nodes, t);
+    render_held(c->api->cluster, nodes, t);
     text_add_char(t, '}');
     free(sentence);
 }
@@ -191,7 +179,7 @@ static void render_changed(const struct pending *p, const struct outcome *o, str
         p->class_name && !p->dry ? cluster_baseline(p->api->cluster, p->class_name) : NULL;
     if (b)
         text_printf(t, ",\"version\":%" PRIu32, b->version);
-    render_held(p->api, &p->nodes, t);
+    render_held(p->api->cluster, &p->nodes, t);
     if (p->refused.len)
         text_printf(t, ",\"refused\":[%s]", p->refused.s);
     if (p->returns && !p->dry)
@@ -260,6 +248,12 @@ static void changes_answer(const struct pending *p, const struct outcome *o)
             http_answer_err(p->request, &e);
         return;
     }
+    if (o->replayed && (p->token || p->certificate)) { /* the one that was made now counts for nothing */
+        struct err e;
+        e.code = request_shown(p->token ? "token" : "certificate", o->revision, &e);
+        http_answer_err(p->request, &e);
+        return;
+    }
     struct text t = {0};
     if (p->dry)
         render_changed(p, o, &t);
@@ -270,6 +264,8 @@ static void changes_answer(const struct pending *p, const struct outcome *o)
     else
         render_changed(p, o, &t);
     size_t len = t.len;
+    if (o->replayed)
+        http_answer_header(p->request, "Idempotency-Replayed: true");
     http_answer_take(p->request, 200, NULL, text_take(&t), len);
 }
 
@@ -296,6 +292,13 @@ static struct pending *changes_pend(struct call *c, struct hostlist *nodes)
     return p;
 }
 
+void call_replay(struct call *c, struct hostlist *nodes, const char *class_name, const struct outcome *o)
+{
+    struct pending *p = changes_pend(c, nodes);
+    p->class_name = mem_dup(class_name);
+    on_outcome(p, o);
+}
+
 static void changes_submit(struct pending *p, struct command *cmd)
 {
     cmd->dry = p->dry;
@@ -320,6 +323,7 @@ int call_submit(struct call *c, struct hostlist *nodes, struct command *cmd, con
     cmd->actor = c->actor;
     cmd->at = c->wall;
     cmd->nodes = &p->nodes;
+    cmd->request = call_request(c, 0);
     changes_submit(p, cmd);
     return CALL_LATER;
 }
@@ -330,6 +334,7 @@ struct several {
     struct pending *call;
     size_t n, open, n_refused, n_unknown;
     uint64_t revision;
+    bool replayed; /* some */
     struct hostlist changed;
     char *claim;        /* for a call that names one node */
     struct err why;     /* the first refusal */
@@ -345,7 +350,11 @@ static void end_one(struct several *s)
 {
     if (--s->open > 0)
         return;
-    struct outcome o = {.revision = s->revision, .changed = &s->changed, .claim = s->claim, .why = &s->why};
+    struct outcome o = {.revision = s->revision,
+                        .changed = &s->changed,
+                        .claim = s->claim,
+                        .replayed = s->replayed,
+                        .why = &s->why};
     if (s->n_unknown) /* what was done of the rest is found where this is found */
         o = (struct outcome){.rc = STORE_UNKNOWN, .changed = &s->changed, .why = &s->unknown};
     else if (s->n_refused == s->n)
@@ -385,6 +394,7 @@ static void on_one(void *arg, const struct outcome *o)
         hostlist_add(&s->changed, o->changed->names[i]);
     if (o->rc == 0 && o->revision > s->revision)
         s->revision = o->revision;
+    s->replayed |= o->replayed;
     if (o->rc == 0 && s->n == 1)
         s->claim = mem_dup(o->claim);
     free(one);
@@ -394,7 +404,8 @@ static void on_one(void *arg, const struct outcome *o)
 static void submit_one(struct call *c, const struct command *cmd, struct one *one)
 {
     struct err e;
-    const struct member *m = c->may ? cluster_find(c->api->cluster, one->node) : NULL;
+    const struct member *m =
+        c->may && !call_did(c, one->node) ? cluster_find(c->api->cluster, one->node) : NULL;
     int rc = m ? c->may(c, m, cmd, &e) : 0;
     if (rc < 0)
         on_one(one, &(struct outcome){.rc = rc, .why = &e});
@@ -422,6 +433,7 @@ int call_submit_each(struct call *c, struct hostlist *nodes, struct command *cmd
     cmd->dry = c->dry;
     cmd->actor = c->actor;
     cmd->at = c->wall;
+    cmd->request = call_request(c, s->n);
     for (size_t i = 0; i < s->n; i++) {
         struct one *one = mem_alloc(sizeof *one);
         *one = (struct one){s, s->call->nodes.names[i]};
@@ -527,8 +539,9 @@ int call_node_forget(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
     CLEANUP_FREE struct member **members = NULL;
-    int rc = call_ask_members(c, &a, &members, e);
-    if (rc == 0)
+    /* The nodes of which a part of the request was committed are not there any more. */
+    int rc = c->begun ? call_ask(c, &a, e) : call_ask_members(c, &a, &members, e);
+    if (rc == 0 && !c->begun)
         rc = refuse_heard(c, members, a.nodes.n, e);
     if (rc == 0)
         rc = call_submit(c, &a.nodes, &(struct command){.kind = COMMAND_FORGET, .forget = {a.on}}, NULL);
@@ -554,6 +567,7 @@ int call_token_create(struct call *c, struct text *t, struct err *e)
                               .actor = c->actor,
                               .at = c->wall,
                               .nodes = &p->nodes,
+                              .request = call_request(c, 0),
                               .token_made = {hash, p->expires, a.count, a.again, a.from, a.uuid}};
         changes_submit(p, &cmd);
         rc = CALL_LATER;
@@ -585,8 +599,11 @@ int call_certificate_create(struct call *c, struct text *t, struct err *e)
         p->certificate = STEAL(certificate);
         p->authority = STEAL(authority);
         subject = operator_subject(a.name);
-        struct command cmd = {
-            .kind = COMMAND_CERTIFICATE, .actor = c->actor, .at = c->wall, .certificate = {subject, terms}};
+        struct command cmd = {.kind = COMMAND_CERTIFICATE,
+                              .actor = c->actor,
+                              .at = c->wall,
+                              .request = call_request(c, 0),
+                              .certificate = {subject, terms}};
         changes_submit(p, &cmd);
         rc = CALL_LATER;
     }

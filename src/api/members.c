@@ -36,6 +36,13 @@ int members_find(const struct cluster *c, const struct hostlist *list, struct me
     return rc;
 }
 
+int call_ask(struct call *c, struct ask *a, struct err *e)
+{
+    size_t len;
+    const char *body = http_body(c->request, &len);
+    return ask_parse(c->route, body, len, a, e);
+}
+
 int call_ask_members(struct call *c, struct ask *a, struct member ***members, struct err *e)
 {
     int rc = call_ask(c, a, e);

@@ -14,6 +14,7 @@ struct powering {
     const struct api_shell *shell;
     struct http_request *request; /* NULL once the client is gone */
     size_t open;
+    bool replayed; /* some command was committed before */
     struct text t;
     struct err unknown; /* why it is not known what became of a command; no code: it is */
 };
@@ -36,7 +37,9 @@ static void powering_end_one(struct powering *p)
     size_t len = p->t.len;
     if (p->request && p->unknown.code)
         http_answer_err(p->request, &p->unknown);
-    else if (p->request)
+    else if (p->request && p->replayed)
+        http_answer_header(p->request, "Idempotency-Replayed: true");
+    if (p->request && !p->unknown.code)
         http_answer_take(p->request, 200, NULL, text_take(&p->t), len);
     text_fini(&p->t);
     free(p);
@@ -81,6 +84,7 @@ static void on_committed(void *arg, const struct outcome *o)
 {
     struct powered *one = arg;
     const struct api_shell *shell = one->all->shell;
+    one->all->replayed |= o->replayed;
     if (o->rc < 0)
         on_powered(one, NULL, o->why);
     else
@@ -102,13 +106,14 @@ static void switch_all(struct call *c, const struct hostlist *nodes, struct comm
     struct powering *p = powering_begin(c, nodes->n);
     cmd->actor = c->actor;
     cmd->at = c->wall;
+    cmd->request = call_request(c, nodes->n);
     for (size_t i = 0; i < nodes->n; i++) {
         struct err why;
         CLEANUP_HOSTLIST struct hostlist name = {0};
         struct powered *one = powered_begin(p, nodes->names[i]);
         hostlist_add(&name, one->node);
         cmd->nodes = &name;
-        if (c->may(c, cluster_find(c->api->cluster, one->node), cmd, &why) < 0)
+        if (!call_did(c, one->node) && c->may(c, cluster_find(c->api->cluster, one->node), cmd, &why) < 0)
             on_powered(one, NULL, &why);
         else
             c->api->shell.submit(c->api->shell.arg, cmd, on_committed, one);

@@ -16,6 +16,18 @@ static void add_null(struct text *t)
     text_add_bytes(t, "null", 4);
 }
 
+void render_held(const struct cluster *c, const struct hostlist *nodes, struct text *t)
+{
+    CLEANUP_FREE struct member **members = mem_alloc((nodes->n + 1) * sizeof *members);
+    size_t n = 0, place = 0;
+    text_add(t, ",\"held\":");
+    for (size_t i = 0; i < nodes->n; i++) {
+        members[n] = cluster_find_next(c, &place, nodes->names[i]);
+        n += members[n] != NULL;
+    }
+    render_claims(members, n, t);
+}
+
 void render_word(struct text *t, const char *word)
 {
     text_add_char(t, '"');

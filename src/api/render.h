@@ -16,6 +16,9 @@ void render_claim(const struct claim *c, const char *nodes, struct text *t);
 /* Every claim on any of the nodes, by id, each with those of the nodes that it holds. */
 void render_claims(struct member *const *nodes, size_t n, struct text *t);
 
+/* "held": the present claims on the nodes. */
+void render_held(const struct cluster *c, const struct hostlist *nodes, struct text *t);
+
 /* Small pieces: a word that needs no escaping; a string, null for NULL; a time in RFC 3339; a
  * fingerprint in hex; the short name of a cohort, null for NULL; names as a folded list. */
 void render_word(struct text *t, const char *word);

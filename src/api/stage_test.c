@@ -31,19 +31,47 @@ static void on_submit(void *arg, const struct command *cmd, outcome_fn *fn, void
     DL_APPEND(s->waiting, j);
 }
 
+/* As the committer, which the stage has not: it remembers the request of the command. */
+static void remember(struct stage *s, const struct command *cmd, const struct decision *d)
+{
+    const struct request_note note = {cmd, cmd->nodes->n, &d->changed, d->claim};
+    struct decision more = {0};
+    cluster_remember(s->world.cluster, s->revision, &note, 1, 1, &more);
+    assert_int_equal(cluster_put(s->world.cluster, more.ops[0].key, more.ops[0].value, NULL), 0);
+    decision_fini(&more);
+}
+
+/* And it recalls one. NULL: this command is new. */
+static const struct request_part *recall(const struct stage *s, const struct command *cmd)
+{
+    const struct remembered *r =
+        cmd->request.id && !cmd->dry ? cluster_request(s->world.cluster, cmd->request.id) : NULL;
+    return !r ? NULL : cmd->request.of ? remembered_part(r, cmd->nodes->names[0]) : &r->parts[0];
+}
+
 void stage_commit(struct stage *s)
 {
     struct err e = {0};
     struct decision d = {0};
     struct submitted *j = s->waiting;
     DL_DELETE(s->waiting, j);
-    int rc =
-        s->fails ? err_set(&e, s->fails, "it is so") : cluster_decide(s->world.cluster, j->cmd, 0, &d, &e);
+    const struct request_part *before = recall(s, j->cmd);
+    int rc = s->fails ? err_set(&e, s->fails, "it is so")
+             : before ? 0
+                      : cluster_decide(s->world.cluster, j->cmd, 0, &d, &e);
     bool dry = j->cmd->dry;
     for (size_t i = 0; !dry && i < d.n_ops; i++)
         assert_int_equal(cluster_put(s->world.cluster, d.ops[i].key, d.ops[i].value, NULL), 0);
     s->revision += !dry && d.n_ops > 0;
-    struct outcome o = {rc, s->revision, &d.changed, NULL, d.claim, dry ? d.text : NULL, &e};
+    if (!dry && d.n_ops > 0 && j->cmd->request.id)
+        remember(s, j->cmd, &d);
+    struct outcome o = {.rc = rc,
+                        .revision = before ? before->revision : s->revision,
+                        .changed = &d.changed,
+                        .claim = before ? before->claim : d.claim,
+                        .would = dry ? d.text : NULL,
+                        .replayed = before,
+                        .why = &e};
     s->ended++;
     j->fn(j->fn_arg, &o);
     decision_fini(&d);

@@ -308,6 +308,13 @@ int cluster_decide(const struct cluster *c, const struct command *cmd, size_t fr
     return decide_command(c, cmd, from, d, e);
 }
 
+void cluster_remember(const struct cluster *c, uint64_t revision, const struct request_note *notes, size_t n,
+                      size_t ops_max, struct decision *d)
+{
+    assert(c && notes && n > 0 && ops_max > 0 && d);
+    decide_remember(c, revision, notes, n, ops_max, d);
+}
+
 /* --- the configuration's revision -------------------------------------------------------------- */
 
 const struct revision *cluster_revision(const struct cluster *c)

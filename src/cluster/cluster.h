@@ -12,6 +12,7 @@
 #include "cluster/state/controllers.h"
 #include "cluster/state/lookup.h"
 #include "cluster/state/owner.h"
+#include "cluster/state/request.h"
 #include "cluster/state/revision.h"
 #include "cluster/state/roster.h"
 
@@ -59,6 +60,7 @@
  *                     "operation"}
  *   controller/NAME   a controller that a person admitted, or removed: {"at","by","key","envelope"} or
  *                     {"at","by","why"}
+ *   request/REVISION  the requests that the commit carried out: {"at","made":[{"id","by","asks",...}]}
  *   effect/KIND.NAME  the outbox: what drivers are to bring about
  */
 
@@ -88,6 +90,11 @@ int cluster_put(struct cluster *c, const char *key, const char *value, struct er
  * or value; -E2BIG a list of components too large for a record. *d is empty on error. */
 int cluster_decide(const struct cluster *c, const struct command *cmd, size_t from, struct decision *d,
                    struct err *e);
+
+/* Adds to d the record by which the commit with this revision remembers n requests, at least one; and as many
+ * of the cluster_requests_leave that leave as there is room for in `ops_max` records. */
+void cluster_remember(const struct cluster *c, uint64_t revision, const struct request_note *notes, size_t n,
+                      size_t ops_max, struct decision *d);
 
 /* The sum of each record's 64-bit FNV-1a: equal states have equal digests. */
 uint64_t cluster_digest(const struct cluster *c);

@@ -132,7 +132,11 @@ static int shell_may_power(void *arg, const struct member *m, const char *run, b
 static void shell_powered(void *arg, const char *node, const char *id, shell_answer_fn *fn, void *fn_arg)
 {
     struct controller *c = arg;
-    powers_wait(outbox_powers(c->outbox), node, id, fn, fn_arg);
+    const struct member *m = cluster_find(c->cluster, node);
+    CLEANUP_OPERATION struct operation o = {0};
+    if (m)
+        cluster_power(c->cluster, m, &o);
+    powers_wait(outbox_powers(c->outbox), node, id, &o, fn, fn_arg);
 }
 
 static uint64_t shell_revision(void *arg)

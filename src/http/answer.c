@@ -40,6 +40,9 @@ void connection_write_head(struct connection *c, int status, const char *type, c
         text_printf(&head, "Content-Length: %zu\r\n", *len);
     else if (c->chunked)
         text_add(&head, "Transfer-Encoding: chunked\r\n");
+    const char *header = STEAL(c->header);
+    if (header)
+        text_printf(&head, "%s\r\n", header);
     text_printf(&head, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: %s\r\n\r\n",
                 c->keep ? "keep-alive" : "close");
     connection_write(c, head.s, head.len);
@@ -125,6 +128,12 @@ void http_answer_add(struct http_request *r, char *bytes, size_t len)
         connection_add_piece(r->connection, bytes, len);
     else
         free(bytes);
+}
+
+void http_answer_header(struct http_request *r, const char *line)
+{
+    if (r->connection->state == CONNECTION_ASKED)
+        r->connection->header = line;
 }
 
 void http_answer_take(struct http_request *r, int status, const char *type, char *body, size_t len)

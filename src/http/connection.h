@@ -89,6 +89,7 @@ struct connection {
     bool keep; /* another request may follow */
     bool bare; /* the request was HEAD: no body */
     bool chunked;
+    const char *header;   /* one more header of the answer; NULL: none */
     struct piece *pieces; /* pieces of the body that are not sent yet */
     size_t sent;          /* bytes of the first piece that were sent */
 

@@ -267,6 +267,8 @@ static int check_host(const struct request *r, struct err *e)
         return err_set(e, -EINVAL, "the request has %zu Host headers", hosts);
     if (header_count(r, "Authorization") > 1)
         return err_set(e, -EINVAL, "the request has more than one Authorization header");
+    if (header_count(r, "Idempotency-Key") > 1)
+        return err_set(e, -EINVAL, "the request has more than one Idempotency-Key header");
     if (header_count(r, "Origin") == 0)
         return 0;
     const char *host = request_header(r, "Host");

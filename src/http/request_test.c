@@ -277,6 +277,7 @@ static void test_wants_one_host(void **state)
 {
     refused("GET / HTTP/1.1\r\n\r\n", -EINVAL, "0 Host headers");
     refused(GET "Host: h\r\n\r\n", -EINVAL, "2 Host headers");
+    refused(GET "Idempotency-Key: a\r\nIdempotency-Key: a\r\n\r\n", -EINVAL, "more than one Idempotency-Key");
     request_destroy(whole("GET / HTTP/1.0\r\n\r\n"));
 }
 

@@ -74,6 +74,8 @@ void http_again(struct http_request *r, void (*fn)(void *arg));
  * one block would have to be moved as it grows, and be freed at once. The bytes are not empty, come from
  * malloc and are given away. */
 void http_answer_add(struct http_request *r, char *bytes, size_t len);
+/* Adds a header line, without its end, to the coming answer. It is kept as it is: static text. */
+void http_answer_header(struct http_request *r, const char *line);
 /* Answers with status and body (copied). type NULL is application/json. */
 void http_answer(struct http_request *r, int status, const char *type, const char *body, size_t len);
 /* The same without the copy: body comes from malloc and is given away. For large answers. */

@@ -2,8 +2,9 @@
  *
  * The connection is kept between calls. A server may close an idle one at any moment, also while
  * the next request is on its way: one that is seen to be closed is not used; a reading request that
- * got no byte back is sent once more; a changing one is not, because it may have been carried out: its caller
- * is told that nobody knows (-EINPROGRESS).
+ * got no byte back is sent once more. A changing one may have been carried out. It has an id, by which the
+ * controllers know it (doc/adr/0074), and is sent again, here or to the next controller, until one says what
+ * came of it. When the time is over, its caller is told that nobody knows (-EINPROGRESS).
  */
 #include "lib/call.h"
 
@@ -16,12 +17,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 static const struct span KEEP_FOR = {INT64_C(45) * 1000000000}; /* the controller closes after 60 s */
 enum {
     READ_BYTES = 64 << 10,
     NOT_LEADER = 421, /* the HTTP status of a change that a controller which does not lead refuses */
-    ROUND_MS = 200    /* between two rounds through all controllers */
+    UNAVAILABLE = 503,
+    ROUND_MS = 200, /* between two rounds through all controllers */
+    ID_BYTES = 16,  /* of the id of a request */
+    DIAL_SHARE = 3  /* the part of the time for one of several controllers to take a connection */
 };
 
 int call_tell(struct fettle_error *e, int r, const struct err *why)
@@ -163,64 +168,142 @@ static bool use_kept(struct fettle *f)
     return false;
 }
 
-/* A change was sent, and no answer says what came of it. */
-static int call_unknown(struct err *e)
+/* A call on its way from controller to controller. */
+struct exchange {
+    const char *method, *path, *body;
+    char extra[sizeof "Idempotency-Key: \r\n" + 2 * (size_t)ID_BYTES]; /* a change's id as a header, or "" */
+    struct mono until;
+    int status;
+    bool sent;           /* this controller may have got the request */
+    struct mono reached; /* when a controller last may have got it */
+    bool lost;           /* some controller may have got it, and did not say what came of it */
+    struct err cause;    /* of the first loss */
+    struct buffer *answer;
+};
+
+/* A change that is not dry has an id. */
+static int exchange_begin(const struct fettle *f, struct exchange *x, struct err *e)
 {
-    struct err cause = *e;
-    return err_set(e, -EINPROGRESS,
-                   "it is not known whether the change was made: %.300s; look before you try again",
-                   cause.msg);
+    unsigned char random[ID_BYTES];
+    x->until = mono_add(mono_now(), span_ms(f->timeout_ms));
+    if (!x->body || f->dry_run)
+        return 0;
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return err_set(e, -errno, "no random bytes for the id of a request");
+    size_t at = (size_t)snprintf(x->extra, sizeof x->extra, "Idempotency-Key: ");
+    for (size_t i = 0; i < sizeof random; i++, at += 2)
+        snprintf(x->extra + at, sizeof x->extra - at, "%02x", random[i]);
+    snprintf(x->extra + at, sizeof x->extra - at, "\r\n");
+    return 0;
 }
 
-/* With one controller. *sent says whether it may have got the request. */
-static int exchange_once(struct fettle *f, const char *method, const char *path, const char *body,
-                         struct mono until, bool *sent, int *status, struct buffer *answer, struct err *e)
+static int exchange_dial(struct fettle *f, const struct exchange *x, struct err *e)
+{
+    const struct mono share = mono_add(mono_now(), span_ms(f->timeout_ms / DIAL_SHARE));
+    const bool first = f->n_addresses > 1 && share.ns < x->until.ns;
+    return address_dial(f->addresses, first ? share : x->until, &f->kept, e);
+}
+
+/* With one controller. */
+static int exchange_once(struct fettle *f, struct exchange *x, struct err *e)
 {
     struct buffer request = {0};
-    int r = call_write_request(&request, f->addresses, method, path, "", body, e);
-    bool again = use_kept(f) && !body;
+    int r = call_write_request(&request, f->addresses, x->method, x->path, x->extra, x->body, e);
+    bool again = use_kept(f) && !x->body;
     if (r == 0 && !f->kept)
-        r = address_dial(f->addresses, until, &f->kept, e);
+        r = exchange_dial(f, x, e);
     bool any = false;
-    *sent = r == 0;
+    x->sent = r == 0;
     if (r == 0)
-        r = call_converse(f, &request, until, status, answer, &any, e);
+        r = call_converse(f, &request, x->until, &x->status, x->answer, &any, e);
     if (r == -ECONNREFUSED && again && !any) {
-        r = address_dial(f->addresses, until, &f->kept, e);
+        r = exchange_dial(f, x, e);
         if (r == 0)
-            r = call_converse(f, &request, until, status, answer, &any, e);
+            r = call_converse(f, &request, x->until, &x->status, x->answer, &any, e);
     }
     if (r == -ETIMEDOUT)
         err_set(e, r, "no answer from the controller at %s within %d ms", f->addresses->name, f->timeout_ms);
-    if (r < 0 && r != -ENOMEM && *sent && body && !f->dry_run)
-        r = call_unknown(e);
     buffer_fini(&request);
     return r;
 }
 
+/* The controller did not say what came of a change that it may have got. One that refuses the certificate
+ * (-EPERM) read nothing. */
+static void exchange_note(struct exchange *x, int r, const struct err *e)
+{
+    const bool unknown =
+        r == 0 ? x->status == err_http(-EINPROGRESS) : x->sent && r != -ENOMEM && r != -EPERM;
+    if (!*x->extra || !unknown || x->lost)
+        return;
+    x->lost = true;
+    if (r < 0)
+        x->cause = *e;
+    else
+        err_set(&x->cause, -EINPROGRESS, "a controller did not know");
+}
+
+/* Another controller, or this one later, may say more. */
+static bool exchange_goes_on(const struct exchange *x, int r)
+{
+    if (r == -ENOMEM)
+        return false;
+    if (x->lost) /* any other answer is the last word on the change */
+        return r < 0 || x->status == NOT_LEADER || x->status == UNAVAILABLE ||
+               x->status == err_http(-EINPROGRESS);
+    return r == 0 ? x->status == NOT_LEADER : !x->sent && (r == -ECONNREFUSED || r == -ETIMEDOUT);
+}
+
+/* The controller's own words that it does not know are an answer like any other. */
+static int exchange_end(const struct exchange *x, int r, struct err *e)
+{
+    if (!x->lost || (r == 0 && (x->status == err_http(-EINPROGRESS) || !exchange_goes_on(x, r))))
+        return r;
+    return err_set(e, -EINPROGRESS,
+                   "it is not known whether the change was made: %.300s; look before you try again",
+                   x->cause.msg);
+}
+
+/* The time is over; or it is long, and for the time of a usual call no controller was there. */
+static bool exchange_is_late(const struct exchange *x)
+{
+    const struct mono now = mono_now();
+    return mono_sub(x->until, now).ns <= span_ms(ROUND_MS).ns ||
+           (x->lost && mono_sub(now, x->reached).ns > span_ms(FETTLE_TIMEOUT_MS).ns);
+}
+
 /* A controller that cannot be reached, or does not lead, did nothing: another one is asked, as long as there
  * is time. When all were asked, a leader may be about to be found. */
-static int call_exchange(struct fettle *f, const char *method, const char *path, const char *body,
-                         int *status, struct buffer *answer, struct err *e)
+static int exchange_run(struct fettle *f, struct exchange *x, struct err *e)
 {
-    struct mono until = mono_add(mono_now(), span_ms(f->timeout_ms));
     bool follows = false; /* a controller of this round answered that it does not lead */
     for (int asked = 1;; asked++) {
-        bool sent = false;
-        int r = exchange_once(f, method, path, body, until, &sent, status, answer, e);
-        follows = follows || (r == 0 && *status == NOT_LEADER);
-        bool is_elsewhere = r == 0 ? *status == NOT_LEADER : r == -ECONNREFUSED && !sent;
-        if (!is_elsewhere || f->n_addresses == 1)
-            return r;
-        bool is_round = asked % f->n_addresses == 0;
-        if (is_round && (!follows || mono_sub(until, mono_now()).ns <= span_ms(ROUND_MS).ns))
-            return r;
+        const int r = exchange_once(f, x, e);
+        exchange_note(x, r, e);
+        if (x->sent)
+            x->reached = mono_now();
+        follows = follows || (r == 0 && x->status == NOT_LEADER);
+        const bool is_round = asked % f->n_addresses == 0;
+        const bool is_late = exchange_is_late(x);
+        if (!exchange_goes_on(x, r) || (f->n_addresses == 1 && !x->lost) ||
+            (is_round && (is_late || !(follows || x->lost))))
+            return exchange_end(x, r, e);
         if (is_round)
             poll(NULL, 0, ROUND_MS);
         follows = follows && !is_round;
-        buffer_fini(answer);
+        buffer_fini(x->answer);
         call_turn(f);
     }
+}
+
+static int call_exchange(struct fettle *f, const char *method, const char *path, const char *body,
+                         int *status, struct buffer *answer, struct err *e)
+{
+    struct exchange x = {.method = method, .path = path, .body = body, .answer = answer};
+    int r = exchange_begin(f, &x, e);
+    if (r == 0)
+        r = exchange_run(f, &x, e);
+    *status = x.status;
+    return r;
 }
 
 int call_refusal(const struct address *a, int status, struct buffer *body, struct err *e)

@@ -91,9 +91,9 @@ def test_killed_between_commit_and_effect(world):
                          env={'FETTLE_CONTROLLER': c.socket})
     wait('it is done', lambda: powered(world) == ['cycle n2'])
     c.process.kill()
-    person.wait_end()
     os.unlink(world.path('hold'))
     c.start()
+    person.wait_end()
     wait('its end is known', lambda: entries(c, 'n2', 'effect')[1:])
     contains(entries(c, 'n2', 'effect')[-1]['text'], 'unknown: the controller ended in the middle', 'its end')
     equal(powered(world), ['cycle n2'], 'what was switched')
@@ -107,8 +107,8 @@ def test_killed_between_commit_and_effect(world):
             pass
         events.close()
         c.process.kill()
-        person.wait_end()
         c.start()
+        person.wait_end()
         wait('it ended', lambda: len(entries(c, 'n2', 'node.power')) == n + 2 and
              not entries(c, 'n2', 'effect')[-1]['text'].endswith('begun') and
              len([e for e in entries(c, 'n2', 'effect') if not e['text'].endswith('begun')]) == n + 2)

@@ -595,4 +595,5 @@ def test_a_follower_ends_while_the_leader_commits(world):
     q.agreed('in the end')
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -91,6 +91,8 @@ struct command *command_copy(const struct command *cmd)
     k->cmd.actor = keep_text(k, cmd->actor);
     k->cmd.claim = keep_text(k, cmd->claim);
     k->cmd.reason = keep_text(k, cmd->reason);
+    k->cmd.request.id = keep_text(k, cmd->request.id);
+    k->cmd.request.asks = keep_text(k, cmd->request.asks);
     shape_own(kinds[cmd->kind].says, &k->cmd.findings, &k->own); /* the offset of the union */
     for (size_t i = 0; cmd->nodes && i < cmd->nodes->n; i++)
         hostlist_add(&k->nodes, cmd->nodes->names[i]);

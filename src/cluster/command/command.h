@@ -11,6 +11,7 @@
 #include "cluster/command/command_node.h"
 #include "cluster/command/command_owner.h"
 #include "cluster/state/budget.h"
+#include "cluster/state/request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,10 +68,11 @@ struct command {
     enum command_kind kind;
     const char *actor;
     struct wall at;
-    const struct hostlist *nodes; /* NULL or empty where none are named */
-    const char *claim;            /* the id of what it makes (command_makes_id), or NULL */
-    const char *reason;           /* the reason in its giver's words; a note, or NULL */
-    bool dry;                     /* it is decided, and nothing is committed */
+    const struct hostlist *nodes;  /* NULL or empty where none are named */
+    const char *claim;             /* the id of what it makes (command_makes_id), or NULL */
+    const char *reason;            /* the reason in its giver's words; a note, or NULL */
+    bool dry;                      /* it is decided, and nothing is committed */
+    struct client_request request; /* to which it belongs */
     union {
         struct release_command release; /* UNDRAIN, UP */
         struct set_command edit;        /* SET */
@@ -118,6 +120,14 @@ struct command {
         struct backup_command backup;
         struct controller_command controller; /* CONTROLLER_ADMIT, CONTROLLER_REMOVE */
     };
+};
+
+/* What a commit is to remember of a command whose request has an id. All of it is borrowed. */
+struct request_note {
+    const struct command *cmd;
+    size_t next;                    /* the nodes before this index are done */
+    const struct hostlist *changed; /* by this commit */
+    const char *claim;              /* NULL: none */
 };
 
 /* A copy that owns all that it points to; its nodes are never NULL. command_destroy. */

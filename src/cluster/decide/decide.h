@@ -122,6 +122,9 @@ int decide_check_week(const struct cluster *c, const struct member *m, const str
 int decide_owner(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
 /* BACKUP: the record of the last backup. The same one again changes nothing. */
 int decide_backup(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* As cluster_remember. */
+void decide_remember(const struct cluster *c, uint64_t revision, const struct request_note *notes, size_t n,
+                     size_t ops_max, struct decision *d);
 
 /* REVISE: adds the records of one commit to *d. Nothing is added when the command's texts and limits are
  * agreed, and no other piece is there. A text that is larger than a commit takes several: give the command

@@ -471,7 +471,8 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"owner/", put_owner},
                  {"wiped/", put_wiped},
                  {"backup/", put_backup},
-                 {"controller/", put_controller}};
+                 {"controller/", put_controller},
+                 {"request/", put_request}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);
@@ -534,5 +535,6 @@ void cluster_forget_records(struct cluster *c)
     health_forget(c);
     floors_forget(c);
     owners_forget(c);
+    requests_forget(c);
     unknown_forget(c);
 }

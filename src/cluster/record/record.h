@@ -76,6 +76,20 @@ int put_wiped(struct cluster *c, const char *name, const char *value, struct err
 /* As the record of a node that was wiped; the caller frees it. */
 char *wiped_record(struct wall at, const char *remedy, const char *operation);
 
+/* One request of a commit, as its record has it. All of it is borrowed. */
+struct request_made {
+    const char *id, *by, *asks;
+    uint64_t revision;
+    const char *node; /* as in struct request_part, */
+    size_t next, of;
+    const char *changed, *claim; /* NULL: none */
+};
+void request_made_write(const struct request_made *m, struct text *t);
+/* The name of a commit's record, without "request/"; the caller frees it. */
+char *request_key(uint64_t revision);
+int put_request(struct cluster *c, const char *name, const char *value, struct err *e);
+void requests_forget(struct cluster *c);
+
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
 
 int put_backup(struct cluster *c, const char *name, const char *value, struct err *e);

@@ -10,6 +10,7 @@
 #include "cluster/state/floor.h"
 #include "cluster/state/lookup.h"
 #include "cluster/state/owner.h"
+#include "cluster/state/request.h"
 #include "cluster/state/revision.h"
 
 #include "base/json.h"
@@ -106,6 +107,25 @@ struct switch_slot {
     UT_hash_handle hh;
 };
 
+/* A request, and how many parts of it the records have. */
+struct request_slot {
+    struct remembered r; /* first */
+    char *id;
+    size_t refs;
+    UT_hash_handle hh;
+};
+
+/* A request/ record. */
+struct request_record {
+    uint64_t revision;
+    struct wall at;
+    uint64_t sum;
+    size_t bytes; /* of its key and its value */
+    size_t n;     /* parts; `of` has the request of each */
+    struct request_slot **of;
+    struct request_record *prev, *next;
+};
+
 /* A record of a kind that this version does not know. */
 struct unknown_slot {
     char *key, *value;
@@ -153,6 +173,9 @@ struct cluster {
     uint32_t sensitive_pool; /* likewise */
     bool wipes;              /* likewise */
     uint32_t n_unclean;      /* nodes that a claim of kind wipe holds */
+    struct request_slot *requests;
+    struct request_record *request_records; /* oldest first */
+    size_t n_request_parts, request_bytes;
     struct unknown_slot *unknown;
     size_t unknown_bytes; /* the bytes of their keys and values */
     size_t n_isolated;

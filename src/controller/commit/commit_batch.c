@@ -101,15 +101,42 @@ bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, 
            names_overlap(b, c, j, d ? d->next : j->cmd->nodes->n, d ? &d->changed : &none);
 }
 
-bool batch_fits(const struct batch *b, const struct job *j, const struct decision *d, size_t *bytes)
+/* The records by which the batch, with this job, remembers its requests and forgets older ones. */
+static size_t notes_room(const struct batch *b, const struct cluster *c, const struct job *j)
+{
+    if (b->n_notes == 0 && !j->cmd->request.id)
+        return 0;
+    const struct wall at = b->n_notes ? b->notes[0].cmd->at : j->cmd->at;
+    /* A command that is alone has to fit, and then lets nothing leave. */
+    return b->n_entries == 0 ? 1
+                             : 1 + cluster_requests_leave(c, at, STORE_ENTRIES_MAX, STORE_BATCH_BYTES_MAX);
+}
+
+/* While more requests are remembered than should be, a commit takes no more than leave with it. */
+static bool notes_are_full(const struct batch *b, const struct cluster *c)
+{
+    const struct wall no_matter_how_old = {0};
+    return b->n_notes >= REQUESTS_LEAVE_MAX &&
+           cluster_requests_leave(c, no_matter_how_old, b->n_notes + 1, 0) == REQUESTS_LEAVE_MAX;
+}
+
+static size_t note_bytes(const struct command *cmd)
+{
+    return cmd->request.id ? 2 * strlen(cmd->actor) + REQUEST_CHANGED_BYTES_MAX + 512 : 0;
+}
+
+bool batch_fits(const struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d,
+                size_t *bytes)
 {
     *bytes = strlen(j->entry_nodes) + strlen(j->entry_about) + strlen(j->entry_fields) +
-             (d->text ? strlen(d->text) : 0) + 256;
+             (d->text ? strlen(d->text) : 0) + 256 + note_bytes(j->cmd);
     for (size_t i = 0; i < d->n_ops; i++)
         *bytes += strlen(d->ops[i].key) + (d->ops[i].value ? strlen(d->ops[i].value) : 0);
-    if (b->n_ops + d->n_ops > STORE_OPS_MAX || b->n_entries == STORE_ENTRIES_MAX)
+    if (b->n_ops + d->n_ops + notes_room(b, c, j) > STORE_OPS_MAX || b->n_entries == STORE_ENTRIES_MAX)
         return false;
     if (b->bytes + *bytes > STORE_BATCH_BYTES_MAX && b->n_entries > 0)
+        return false;
+    if (j->cmd->request.id && notes_are_full(b, c))
         return false;
     for (size_t i = 0; i < d->n_ops; i++)
         for (size_t k = 0; k < b->n_ops; k++)
@@ -118,13 +145,19 @@ bool batch_fits(const struct batch *b, const struct job *j, const struct decisio
     return true;
 }
 
-void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes)
+static void take_ops(struct batch *b, struct decision *d)
 {
+    assert(b->n_ops + d->n_ops <= STORE_OPS_MAX);
     for (size_t i = 0; i < d->n_ops; i++, b->n_ops++) {
         b->own[b->n_ops].key = STEAL(d->ops[i].key);
         b->own[b->n_ops].value = STEAL(d->ops[i].value);
         b->ops[b->n_ops] = (struct store_op){b->own[b->n_ops].key, b->own[b->n_ops].value};
     }
+}
+
+void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes)
+{
+    take_ops(b, d);
     b->bytes += bytes;
     j->next = d->next;
     j->entry_text = STEAL(d->text);
@@ -143,8 +176,32 @@ void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes
     b->takes_out |= d->takes_out;
     if (d->quota)
         b->quotas[b->n_quotas++] = d->quota;
+    if (j->cmd->request.id)
+        b->notes[b->n_notes++] = (struct request_note){j->cmd, d->next, &b->changed[b->n_entries], j->claim};
     b->changed[b->n_entries++] = d->changed;
     d->changed = (struct hostlist){0};
+}
+
+bool batch_asks(const struct batch *b, const struct job *j)
+{
+    const struct client_request *r = &j->cmd->request;
+    for (size_t i = 0; r->id && i < b->n_notes; i++) {
+        const struct command *other = b->notes[i].cmd;
+        if (strcmp(r->id, other->request.id) == 0 &&
+            (!r->of || !other->request.of || strcmp(j->cmd->nodes->names[0], other->nodes->names[0]) == 0))
+            return true;
+    }
+    return false;
+}
+
+void batch_seal(struct batch *b, const struct cluster *c, uint64_t revision)
+{
+    struct decision d = {0};
+    if (b->n_notes == 0 || b->n_ops == STORE_OPS_MAX)
+        return;
+    cluster_remember(c, revision, b->notes, b->n_notes, STORE_OPS_MAX - b->n_ops, &d);
+    take_ops(b, &d);
+    decision_fini(&d);
 }
 
 static bool is_found(const struct store_change *found, const struct batch *b, uint64_t *revision)
@@ -195,7 +252,7 @@ void batch_clear(struct batch *b)
         hostlist_fini(&b->changed[i]);
     b->n_ops = b->n_entries = b->bytes = 0;
     b->met = 0;
-    b->n_quotas = 0;
+    b->n_quotas = b->n_notes = 0;
     b->takes_out = false;
 }
 

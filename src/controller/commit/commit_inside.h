@@ -24,6 +24,8 @@ struct job {
     size_t next;         /* the first node after the job's part in the batch */
     struct hostlist changed;
     char *claim;
+    bool recalled;        /* earlier commits did the nodes before `from`, or all of it, */
+    uint64_t recalled_at; /* the last one with this revision */
     struct store_entry entry;
     char *entry_nodes, *entry_text, *entry_about, *entry_fields;
     outcome_fn *fn;
@@ -73,6 +75,10 @@ bool telling_next(struct telling *t, const struct committer_events *events);
 /* Frees what was announced. */
 void telling_end(struct telling *t);
 
+/* Takes from the state what came of the job's request before. 1: all was done, and the job has what came of
+ * it. 0: the job goes on from where the request stands. -ENOTUNIQ: the id was given to another request. */
+int job_recall(struct job *j, const struct cluster *c, struct err *e);
+
 /* The commands that are committed together. */
 struct batch {
     struct job *jobs;
@@ -88,8 +94,10 @@ struct batch {
     struct store_entry entries[STORE_ENTRIES_MAX];
     enum command_kind kinds[STORE_ENTRIES_MAX]; /* by entry */
     struct hostlist changed[STORE_ENTRIES_MAX]; /* by entry: the nodes that it changes */
-    uint64_t number;                            /* counts batches since the start */
-    uint64_t *marks;                            /* by member id: the last batch that names the member */
+    size_t n_notes;
+    struct request_note notes[STORE_ENTRIES_MAX]; /* what is to be remembered; jobs and `changed` own it */
+    uint64_t number;                              /* counts batches since the start */
+    uint64_t *marks;                              /* by member id: the last batch that names the member */
     size_t n_marks;
     int rc;
     struct err why;
@@ -101,7 +109,8 @@ struct batch {
  * decision on the job rests on: `d`, or all its nodes when the job was refused (d NULL). */
 bool batch_meets(struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d);
 /* Whether the decision and the job's entry fit into the batch. *bytes is the size of both. */
-bool batch_fits(const struct batch *b, const struct job *j, const struct decision *d, size_t *bytes);
+bool batch_fits(const struct batch *b, const struct cluster *c, const struct job *j, const struct decision *d,
+                size_t *bytes);
 /* Moves the decision's records and the job into the batch. */
 void batch_take(struct batch *b, struct job *j, struct decision *d, size_t bytes);
 /* Notes the nodes of the job that was taken last, for later jobs of the same batch. */
@@ -110,6 +119,10 @@ void batch_mark(struct batch *b, const struct cluster *c, const struct job *j);
  * 0, or an error while it cannot tell) and has reported commits. rc and the sentence then say whether the
  * batch is done, refused, or still not known. A batch that is done is among the reported commits. */
 void batch_resolve(struct batch *b, int asked, const struct store_change *found);
+/* Whether the batch has a command of the same request, and for the same node where each has one. */
+bool batch_asks(const struct batch *b, const struct job *j);
+/* Adds what is remembered of its requests, for the commit with this revision. Nothing is taken after it. */
+void batch_seal(struct batch *b, const struct cluster *c, uint64_t revision);
 /* The batch as it is committed. */
 struct commit_view batch_view(const struct batch *b);
 /* Empties the batch after its commit. Its jobs were taken out before. */

@@ -53,12 +53,29 @@ static bool committer_judge(struct job *j, struct decision *d)
     return more;
 }
 
+/* Ends the first waiting job when its request was carried out before, or has the id of another one. */
+static bool recall_first(struct committer *k)
+{
+    struct job *j = k->waiting;
+    struct err why = {0};
+    const int rc = job_recall(j, k->cluster, &why);
+    if (rc == 0)
+        return false;
+    leave_queue(k, j);
+    job_finish(j, rc > 0 ? j->recalled_at : k->revision, rc < 0 ? rc : 0, &why);
+    return true;
+}
+
 /* Decides the first waiting job. False when the job has to wait for the next batch. */
 static bool take_first(struct committer *k)
 {
     struct job *j = k->waiting;
     struct decision d = {0};
     struct err why = {0};
+    if (batch_asks(&k->batch, j))
+        return false; /* the same request, asked for twice: its second answer is that of the first */
+    if (recall_first(k))
+        return true;
     int rc = cluster_decide(k->cluster, j->cmd, j->from, &d, &why);
     if (batch_meets(&k->batch, k->cluster, j, rc == 0 ? &d : NULL)) {
         decision_fini(&d);
@@ -81,7 +98,7 @@ static bool take_first(struct committer *k)
     }
     size_t bytes;
     job_entry_write(j, &d);
-    bool good = batch_fits(&k->batch, j, &d, &bytes);
+    bool good = batch_fits(&k->batch, k->cluster, j, &d, &bytes);
     if (good) {
         leave_queue(k, j);
         batch_take(&k->batch, j, &d, bytes);
@@ -408,6 +425,7 @@ static void committer_pump(struct committer *k)
         ;
     if (k->batch.n_entries == 0)
         return;
+    batch_seal(&k->batch, k->cluster, k->revision + 1);
     k->busy = true;
     k->batch.began = mono_now();
     uv_queue_work(k->loop, &k->work, committer_commit, on_committed);

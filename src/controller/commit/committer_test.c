@@ -165,9 +165,17 @@ static int setup(void **state)
     return 0;
 }
 
+static struct client_request asked; /* to which the commands of questions belong */
+
+static void forget_request(void)
+{
+    asked = (struct client_request){0};
+}
+
 static int teardown(void **state)
 {
     struct world *x = *state;
+    forget_request();
     sync_fails = 0;
     sync_loses = false;
     close_world(x);
@@ -194,9 +202,9 @@ static void on_outcome(void *arg, const struct outcome *o)
     if (o->rc < 0)
         text_printf(&q->x->log, "%s%s\n", o->rc == STORE_UNKNOWN ? "? " : "", o->why->msg);
     else
-        text_printf(&q->x->log, "ok, changed %s%s%s%s%s\n", *changed ? changed : "nothing",
-                    o->claim ? ", claim " : "", o->claim ? o->claim : "", o->would ? ", would: " : "",
-                    o->would ? o->would : "");
+        text_printf(&q->x->log, "%s, changed %s%s%s%s%s\n", o->replayed ? "as before" : "ok",
+                    *changed ? changed : "nothing", o->claim ? ", claim " : "", o->claim ? o->claim : "",
+                    o->would ? ", would: " : "", o->would ? o->would : "");
     q->x->answered++;
     free(q);
 }
@@ -211,6 +219,7 @@ static void ask_so(struct world *x, bool dry, const char *name, enum command_kin
     snprintf(q->name, sizeof q->name, "%s", name);
     struct command cmd = {
         .kind = kind, .actor = actor, .at = {1}, .nodes = &names, .reason = reason, .dry = dry};
+    cmd.request = asked;
     said_read(reason, &cmd);
     committer_submit(x->k, &cmd, on_outcome, q);
     said_fini();
@@ -832,6 +841,162 @@ static void test_commits_of_others_are_followed(void **state)
     assert_int_equal(cluster_find(x->c, "lx002")->n_claims, 1);
 }
 
+/* --- requests with an id ----------------------------------------------------------------------- */
+
+#define REQUEST_A "request-aaaaaaaaaa"
+#define REQUEST_B "request-bbbbbbbbbb"
+
+/* The same request again gets the first answer, also after a restart; nothing is committed for it. */
+static void test_a_request_is_carried_out_once(void **state)
+{
+    struct world *x = *state;
+    asked = (struct client_request){REQUEST_A, "1", 0};
+    ask(x, "a", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    assert_string_equal(wait_for(x, 1),
+                        "entry node.drain lx[001-002] root\na: ok, changed lx[001-002], claim 1.1\n");
+    forget_request();
+    ask(x, "b", COMMAND_UNDRAIN, "root", "lx001", NULL);
+    wait_for(x, 1);
+    const uint64_t digest = cluster_digest(x->c);
+    asked = (struct client_request){REQUEST_A, "1", 0};
+    ask(x, "c", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    assert_string_equal(wait_for(x, 1), "c: as before, changed lx[001-002], claim 1.1\n");
+    close_world(x);
+    open_world(x);
+    assert_true(cluster_digest(x->c) == digest);
+    ask(x, "d", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    assert_string_equal(wait_for(x, 1), "d: as before, changed lx[001-002], claim 1.1\n");
+    assert_int_equal(committer_revision(x->k), 2);
+}
+
+/* The second one waits for the commit of the first. */
+static void test_a_request_that_comes_twice_is_one_commit(void **state)
+{
+    struct world *x = *state;
+    asked = (struct client_request){REQUEST_A, "1", 0};
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    ask(x, "b", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 2), "entry node.drain lx001 root\na: ok, changed lx001, claim 1.1\n"
+                                        "b: as before, changed lx001, claim 1.1\n");
+    assert_int_equal(committer_revision(x->k), 1);
+}
+
+static void test_an_id_is_for_one_request_of_one_caller(void **state)
+{
+    struct world *x = *state;
+    asked = (struct client_request){REQUEST_A, "1", 0};
+    ask(x, "a", COMMAND_DRAIN, "root", "lx001", "x");
+    asked.asks = "2";
+    ask(x, "c", COMMAND_DRAIN, "root", "lx002", "x"); /* it would be in the commit of the first */
+    asked.asks = "1";
+    ask(x, "b", COMMAND_DRAIN, "ann", "lx001", "x");
+    const char *log = wait_for(x, 3);
+    assert_non_null(strstr(log, "b: another caller used this request id (revision 1)\n"));
+    assert_non_null(strstr(log, "c: this request id was used for another request (revision 1)\n"));
+    asked = (struct client_request){REQUEST_A, "1", 1};
+    ask(x, "d", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_string_equal(wait_for(x, 1), "d: this request id was used for another request\n");
+}
+
+/* What was refused, was dry or changed nothing is decided anew. */
+static void test_only_what_was_committed_is_remembered(void **state)
+{
+    struct world *x = *state;
+    asked = (struct client_request){REQUEST_A, "1", 0};
+    ask(x, "a", COMMAND_DRAIN, "root", "nobody", "x");
+    ask_so(x, true, "b", COMMAND_DRAIN, "root", "lx001", "x");
+    ask(x, "c", COMMAND_UNDRAIN, "root", "lx001", NULL);
+    wait_for(x, 3);
+    assert_null(cluster_request(x->c, REQUEST_A));
+    ask(x, "d", COMMAND_DRAIN, "root", "lx001", "x");
+    assert_non_null(strstr(wait_for(x, 1), "d: ok, changed lx001"));
+    assert_non_null(cluster_request(x->c, REQUEST_A));
+}
+
+/* The controller ends after the first of three commits; the next one goes on with the second. */
+static void test_a_request_in_parts_goes_on_after_a_restart(void **state)
+{
+    struct world *x = *state;
+    asked = (struct client_request){REQUEST_A, "1", 0};
+    ask(x, "a", COMMAND_ADMIT, "fettled", "lx[001-300]", NULL);
+    while (committer_revision(x->k) < 1)
+        uv_run(&x->loop, UV_RUN_ONCE);
+    close_world(x);
+    assert_non_null(strstr(wait_for(x, 1), "a: the controller is stopping\n"));
+    open_world(x);
+    const uint64_t done = committer_revision(x->k);
+    assert_in_range(done, 1, 2);
+    assert_false(remembered_is_whole(cluster_request(x->c, REQUEST_A)));
+    ask(x, "b", COMMAND_ADMIT, "fettled", "lx[001-300]", NULL);
+    const char *log = wait_for(x, 1);
+    assert_int_equal(count(log, "entry node.admitted"), 3 - done);
+    assert_null(strstr(log, "lx[001-100]"));
+    assert_non_null(strstr(log, "b: as before, changed lx[001-300]\n"));
+    assert_int_equal(committer_revision(x->k), 3);
+    ask(x, "c", COMMAND_ADMIT, "fettled", "lx[001-300]", NULL);
+    assert_string_equal(wait_for(x, 1), "c: as before, changed lx[001-300]\n");
+}
+
+/* Each command of a request that has one for each node is known by its node. */
+static void test_commands_of_one_request_are_known_by_their_nodes(void **state)
+{
+    struct world *x = *state;
+    double ms;
+    asked = (struct client_request){REQUEST_A, "1", 3};
+    ask(x, "a1", COMMAND_DRAIN, "root", "lx001", "x");
+    ask(x, "a2", COMMAND_DRAIN, "root", "lx002", "x");
+    wait_for(x, 2);
+    assert_int_equal(committer_count(x->k, &ms), 1);
+    assert_false(remembered_is_whole(cluster_request(x->c, REQUEST_A)));
+    ask(x, "b1", COMMAND_DRAIN, "root", "lx001", "x");
+    ask(x, "b2", COMMAND_DRAIN, "root", "lx002", "x");
+    ask(x, "b3", COMMAND_DRAIN, "root", "lx003", "x");
+    assert_string_equal(wait_for(x, 3),
+                        "b1: as before, changed lx001, claim 1.1\nb2: as before, changed lx002, claim 1.2\n"
+                        "entry node.drain lx003 root\nb3: ok, changed lx003, claim 1.5\n");
+    assert_true(remembered_is_whole(cluster_request(x->c, REQUEST_A)));
+}
+
+/* The list of nodes that changed was too long to be kept: the nodes of the command stand for it. */
+static void test_nodes_stand_for_a_list_that_was_too_long(void **state)
+{
+    struct world *x = *state;
+    static const char record[] = "{\"at\":\"1\",\"made\":[{\"id\":\"" REQUEST_B
+                                 "\",\"by\":\"root\",\"asks\":\"1\",\"next\":2,\"of\":2,\"claim\":\"1.9\"}]}";
+    assert_int_equal(cluster_put(x->c, "request/00000000000000000007", record, NULL), 0);
+    asked = (struct client_request){REQUEST_B, "1", 0};
+    ask(x, "a", COMMAND_DRAIN, "root", "lx[001-002]", "x");
+    assert_string_equal(wait_for(x, 1), "a: as before, changed lx[001-002], claim 1.9\n");
+}
+
+/* As many as may be are remembered, each in a record of its own: no commit brings more than leave with it. */
+static void test_a_flood_of_requests_has_a_bound(void **state)
+{
+    struct world *x = *state;
+    double ms;
+    for (unsigned i = 1; i <= REQUESTS_MAX; i++) {
+        char key[64], record[256];
+        snprintf(key, sizeof key, "request/%020u", 1000 + i); /* no revision of this test */
+        snprintf(record, sizeof record,
+                 "{\"at\":\"1\",\"made\":[{\"id\":\"request-%08u\",\"by\":\"root\",\"asks\":\"1\",\"next\":0,"
+                 "\"of\":0}]}",
+                 i);
+        assert_int_equal(cluster_put(x->c, key, record, NULL), 0);
+    }
+    for (int i = 1; i <= 40; i++) {
+        char node[8], id[32];
+        snprintf(node, sizeof node, "lx%03d", i);
+        snprintf(id, sizeof id, "request-of-flood-%d", i);
+        asked = (struct client_request){id, "1", 0};
+        ask(x, node, COMMAND_DRAIN, "root", node, "x");
+    }
+    assert_int_equal(count(wait_for(x, 40), ": ok"), 40);
+    assert_int_equal(committer_count(x->k, &ms),
+                     2); /* 16; and with these, which are the oldest here, the rest */
+    assert_null(cluster_request(x->c, "request-00000016"));
+    assert_non_null(cluster_request(x->c, "request-of-flood-40"));
+}
+
 static void test_too_many_are_refused(void **state)
 {
     enum { MANY = 10005 };
@@ -972,6 +1137,14 @@ int main(void)
         TEST(test_an_outcome_that_stays_unknown_is_answered_as_that),
         TEST(test_an_unknown_commit_is_found_by_the_next_start),
         TEST(test_commits_of_others_are_followed),
+        TEST(test_a_request_is_carried_out_once),
+        TEST(test_a_request_that_comes_twice_is_one_commit),
+        TEST(test_an_id_is_for_one_request_of_one_caller),
+        TEST(test_only_what_was_committed_is_remembered),
+        TEST(test_a_request_in_parts_goes_on_after_a_restart),
+        TEST(test_commands_of_one_request_are_known_by_their_nodes),
+        TEST(test_nodes_stand_for_a_list_that_was_too_long),
+        TEST(test_a_flood_of_requests_has_a_bound),
         TEST(test_too_many_are_refused),
         TEST(test_waiting_commands_are_answered_at_the_end),
     };

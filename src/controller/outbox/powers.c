@@ -44,13 +44,6 @@ void powers_destroy(struct powers *p)
     free(p);
 }
 
-void powers_wait(struct powers *p, const char *node, const char *id, powers_fn *fn, void *arg)
-{
-    struct waiter *w = mem_alloc(sizeof *w);
-    *w = (struct waiter){.node = mem_dup(node), .id = mem_dup(id), .fn = fn, .arg = arg};
-    DL_APPEND(p->waiters, w);
-}
-
 /* False while its end is not known. */
 static bool end_of(const struct waiter *w, const struct operation *o, struct err *why)
 {
@@ -64,13 +57,28 @@ static bool end_of(const struct waiter *w, const struct operation *o, struct err
     return true;
 }
 
+static void waiter_look(struct powers *p, struct waiter *w, const struct operation *o)
+{
+    struct err why;
+    if (end_of(w, o, &why))
+        waiter_tell(p, w, why.code ? NULL : o->text, why.code ? &why : NULL);
+}
+
+void powers_wait(struct powers *p, const char *node, const char *id, const struct operation *now,
+                 powers_fn *fn, void *arg)
+{
+    struct waiter *w = mem_alloc(sizeof *w);
+    *w = (struct waiter){.node = mem_dup(node), .id = mem_dup(id), .fn = fn, .arg = arg};
+    DL_APPEND(p->waiters, w);
+    waiter_look(p, w, now);
+}
+
 void powers_effect(struct powers *p, const char *key, const struct operation *o)
 {
     struct waiter *w, *next;
     DL_FOREACH_SAFE(p->waiters, w, next)
     {
-        struct err why;
-        if (strcmp(w->node, power_key_node(key)) == 0 && end_of(w, o, &why))
-            waiter_tell(p, w, why.code ? NULL : o->text, why.code ? &why : NULL);
+        if (strcmp(w->node, power_key_node(key)) == 0)
+            waiter_look(p, w, o);
     }
 }
