@@ -4,6 +4,7 @@
 
 #include "archive/fixture_test.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -186,6 +187,36 @@ static void a_directory_of_heads_has_to_be_one(void **state)
     assert_int_equal(files_heads(&a, &sizes, &n, &e), -ENOTDIR);
 }
 
+static size_t open_descriptors(void)
+{
+    size_t n = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+/* An archive that is written for years leaves none open, after errors neither. */
+static void descriptors_are_closed(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    uint64_t *sizes;
+    size_t n;
+    const size_t before = open_descriptors();
+    assert_int_equal(files_put(&a, "checkpoints/7", "x", 1, NULL), 0);
+    assert_int_equal(files_put(&a, "checkpoints/7", "y", 1, NULL), -EEXIST);
+    assert_int_equal(files_replace(&a, "checkpoints", "y", 1, NULL), -EISDIR);
+    assert_int_equal(files_read(&a, "checkpoints", &t, NULL), -EISDIR);
+    assert_int_equal(files_heads(&a, &sizes, &n, NULL), 0);
+    free(sizes);
+    assert_int_equal(files_put(&a, "checkpoints/x", "x", 1, NULL), 0);
+    assert_int_equal(files_heads(&a, &sizes, &n, NULL), -EILSEQ);
+    free(sizes);
+    assert_int_equal(files_remove(&a, "checkpoints/x", NULL), 0);
+    assert_int_equal(open_descriptors(), before);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -201,6 +232,7 @@ int main(void)
         TEST(heads_come_in_the_order_of_their_sizes),
         TEST(other_files_among_the_heads_are_damage),
         TEST(a_directory_of_heads_has_to_be_one),
+        TEST(descriptors_are_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

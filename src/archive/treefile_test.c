@@ -11,9 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* Which call from now on the disk refuses; 0: none. */
+static unsigned refuse_at;
+
+static int sync_really(int fd, long call)
+{
+    if (refuse_at && --refuse_at == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(call, fd);
+}
+
+int fsync(int fd)
+{
+    return sync_really(fd, SYS_fsync);
+}
+
+int fdatasync(int fd)
+{
+    return sync_really(fd, SYS_fdatasync);
+}
 
 static char *root, *dir;
 
@@ -124,6 +147,39 @@ static void test_leaves_that_were_not_synced(void **state)
     treefile_close(t);
     t = open_tree();
     check_head(t, 600);
+    treefile_close(t);
+}
+
+/* Whichever file the disk refuses, the head stays what it was, and all is there once the disk works again. */
+static void test_a_sync_that_fails_makes_no_head(void **state)
+{
+    struct treefile *t = open_tree();
+    struct checkpoint head;
+    bool refused = true;
+    fixture_grow(t, 300, NULL);
+    for (unsigned at = 1; refused; at++) {
+        struct err e = {0};
+        const struct tree_hash leaf = tree_leaf("other", 5);
+        const struct treefile_place place = fixture_place(300);
+        assert_int_equal(treefile_add(t, &place, &leaf, NULL), 0);
+        refuse_at = at;
+        const int r = treefile_sync(t, &e);
+        refused = refuse_at == 0;
+        refuse_at = 0;
+        if (!refused) {
+            assert_int_equal(r, 0);
+            assert_true(at > 3); /* places, a tile and the head at least */
+            break;
+        }
+        assert_int_equal(r, -EIO);
+        assert_non_null(strstr(e.msg, dir));
+        treefile_head(t, &head, NULL);
+        assert_int_equal(head.size, 300);
+    }
+    treefile_close(t);
+    t = open_tree();
+    treefile_head(t, &head, NULL);
+    assert_int_equal(head.size, 301);
     treefile_close(t);
 }
 
@@ -253,6 +309,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_begins_empty_with_a_key, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_grows_and_stays, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_leaves_that_were_not_synced, make_dir, remove_dir),
+        cmocka_unit_test_setup_teardown(test_a_sync_that_fails_makes_no_head, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_proofs_and_tiles, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_finds_entries, make_dir, remove_dir),
         cmocka_unit_test_setup_teardown(test_damage_is_refused, make_dir, remove_dir),

@@ -33,7 +33,7 @@ void committer_submit(struct committer *k, const struct command *cmd, outcome_fn
 
 static struct controller c;
 static unsigned answers;
-static char answered[128];
+static char answered[512];
 
 static int setup(void **state)
 {

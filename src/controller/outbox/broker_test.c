@@ -121,7 +121,7 @@ int watch_may_resolve(const struct watch *w, struct mono now, const struct membe
     return watched.may_resolve ? err_set(e, watched.may_resolve, "it is not heard") : 0;
 }
 
-static char remedy_name[] = "cycle", counted[128];
+static char remedy_name[] = "cycle", counted[512];
 static bool used;
 
 void counterpart_configure(struct counterparts *c, enum counterpart which, bool is_used)

@@ -242,6 +242,32 @@ static void test_each_tells_the_others_of_itself(void **state)
     WAIT_FOR(w, strcmp(members(&w->b), "a at 0; b at 17; ") == 0);
 }
 
+static void on_age(void *arg, const struct lease_member *m)
+{
+    struct span *ages = arg; /* of a and b */
+    ages[strcmp(m->name, "b") == 0] = m->age;
+}
+
+static struct span age_seen_by(const struct controller *c, bool of_b)
+{
+    struct span ages[2] = {{-1}, {-1}};
+    lease_members(c->lease, on_age, ages);
+    return ages[of_b];
+}
+
+/* A controller that has ended is heard no more, and its age grows; that of one that goes on stays low. */
+static void test_the_age_of_a_member_is_that_of_its_last_word(void **state)
+{
+    struct world *w = *state;
+    a_leads(w);
+    controller_start(w, &w->b, "b");
+    WAIT_FOR(w, age_seen_by(&w->a, true).ns >= 0);
+    controller_end(&w->b);
+    WAIT_FOR(w, age_seen_by(&w->a, true).ns > span_ms(5 * LAB_LEASE_MS).ns);
+    WAIT_FOR(w, age_seen_by(&w->a, false).ns < span_ms(LAB_LEASE_MS).ns);
+    assert_true(age_seen_by(&w->a, false).ns >= 0);
+}
+
 /* The leader's key was taken away: by a person, or by a controller that saw it stand still. */
 static void test_one_whose_key_is_gone_leads_no_more(void **state)
 {
@@ -383,6 +409,7 @@ int main(void)
         TEST(test_one_that_resigns_is_replaced_at_once),
         TEST(test_resigning_without_leading_is_done),
         TEST(test_each_tells_the_others_of_itself),
+        TEST(test_the_age_of_a_member_is_that_of_its_last_word),
         TEST(test_one_whose_key_is_gone_leads_no_more),
         TEST(test_a_removed_controller_is_no_member),
         TEST(test_a_member_of_etcd_that_is_gone_costs_nothing),
