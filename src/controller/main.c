@@ -54,7 +54,8 @@ static int check_configuration(const char *path, const char *state)
     return is_able ? 0 : 1;
 }
 
-/* The process's: they outlive a controller that begins anew, so that none of them ends the process unheard. */
+/* The process's: they outlive a controller that begins anew, so that none of them ends the process unheard.
+ */
 struct signals {
     uv_signal_t hangup, interrupt, terminate;
     struct controller *controller; /* NULL: it is being opened or closed */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* No age is longer than what the watch can keep (watch_create_following), and none lies further ahead. */
-enum { AGE_MAX_S = 80 * 86400, AHEAD_MAX_S = 86400 };
+enum { AGE_MAX_S = 80 * 86400, AHEAD_MAX_S = 86400, MEMBERS_MAX = 1 << 20 };
 
 /* A piece on its way in. */
 struct taking {
@@ -285,6 +285,8 @@ static int take_node(struct watch *w, struct mono now, struct wall wall, const j
     const char *name = json_text(is, "node");
     if (!hostlist_name_ok(name))
         return err_set(e, -EINVAL, "\"%.64s\" is no node", name);
+    if (cluster_count(w->cluster) >= MEMBERS_MAX && !cluster_find(w->cluster, name))
+        return err_set(e, -ENOSPC, "there is no room for node %s", name);
     struct member *m = cluster_meet(w->cluster, name);
     const json_t *presence = json_object_get(is, "presence");
     const char *collector = json_text(presence, "collector");
