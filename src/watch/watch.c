@@ -75,7 +75,8 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     return watch_make(c, p, now, (struct span){0}, sink);
 }
 
-/* What was observed longer ago counts as observed then: every limit that an age is compared with is shorter. */
+/* What was observed longer ago counts as observed then: every limit that an age is compared with is shorter.
+ */
 enum { BEFORE_DAYS = 90 };
 
 struct watch *watch_create_following(struct cluster *c, const struct watch_policy *p, struct mono now,

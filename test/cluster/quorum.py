@@ -178,6 +178,18 @@ def observed(c):
     return c.status()['quorum']['observed']
 
 
+def age(c):
+    """What the answer of a read says of its own age; None: it is of now."""
+    connection = c.connect()
+    try:
+        connection.request('GET', '/v1/nodes?fields=Name')
+        response = connection.getresponse()
+        response.read()
+        return response.getheader('Age')
+    finally:
+        connection.close()
+
+
 def said(c, node):
     """What the checks of the node say, by the controller."""
     return json.dumps([{k: v for k, v in one.items() if not k.endswith(('_s', '_ms'))} for one in c.get(f'/v1/health/{node}')['checks']])
@@ -199,10 +211,12 @@ def test_followers_know_what_the_leader_observes(world):
         root = whole_root(world, n, boot_id(), proc__self__mountinfo=ROOT_MOUNT + SCRATCH, dev__kmsg='')
         agents[n] = Agent(world, q.leader(), n, '-c', addresses, root=root)
     everywhere(q, 'the agents are live', list(agents), Liveness='live', Health='ok', Lifecycle='available')
+    equal(age(q.leader()), None, 'how old an answer of the leader is')
     wait('two are told', lambda: observed(q.leader())['readers'] == 2)
     for c in q.followers():
         at = observed(c)
         check(not at['own'] and at['current'] and at['age_ms'] < 5000, f'{c.name} is told: {at}')
+        check(int(age(c)) < 5, f'how old an answer of {c.name} is: {age(c)}')
         contains(c.fettle('status'), 'told by the leader', f'the status of {c.name}')
         equal(c.get('/v1/place?count=2')['nodes'], 'lx[001-002]', f'a placement at {c.name}')
     unmount(world, 'lx001')
@@ -235,6 +249,7 @@ def test_a_cut_is_marked(world):
     wait('it grows older', lambda: observed(follower)['age_ms'] > first)
     follower.wait_nodes('it answers', ['lx001'], Liveness='live')
     contains(follower.fettle('status'), 'NOT CURRENT', 'its status')
+    check(int(age(follower)) >= 5, 'its answers say how old they are')
     status, answer = follower.ask('GET', '/v1/place?count=1')
     equal((status, answer['error']['code']), (421, 'not_leader'), 'a placement by what is old')
     leader.process.resume()

@@ -20,6 +20,7 @@ enum { TIMEOUT_S = 60 };
 
 struct scene {
     uv_loop_t loop;
+    uv_timer_t beat; /* a turn ends each millisecond */
     struct cluster *c;
     struct watch_policy policy;
     struct watch *leads, *follows;
@@ -101,6 +102,10 @@ static void roster_make(struct cluster *c, size_t n)
     cluster_configure(c, &r, NULL);
 }
 
+static void on_beat(uv_timer_t *timer)
+{
+}
+
 static void scene_init(struct scene *s, size_t nodes, const char *server)
 {
     static const struct slots_limits door = {.all = 100, .each = 100, .reserve = 4};
@@ -115,6 +120,8 @@ static void scene_init(struct scene *s, size_t nodes, const char *server)
                                       .judge = true};
     roster_make(s->c, nodes);
     assert_int_equal(uv_loop_init(&s->loop), 0);
+    uv_timer_init(&s->loop, &s->beat);
+    uv_timer_start(&s->beat, on_beat, 1, 1);
     assert_non_null(mkdtemp(s->dir));
     if (authority_open(s->dir, &s->ca, &e) < 0)
         fail_msg("%s", e.msg);
@@ -135,6 +142,7 @@ static void scene_init(struct scene *s, size_t nodes, const char *server)
 static void scene_fini(struct scene *s)
 {
     static const char *const files[] = {"ca.pem", "ca.key"};
+    uv_close((uv_handle_t *)&s->beat, NULL);
     observer_destroy(s->observer);
     http_server_destroy(s->server);
     teller_destroy(s->teller);
@@ -178,11 +186,10 @@ static uint64_t cpus_at_the_follower(const struct scene *s, unsigned i)
 /* A turn of both controllers. */
 static void turn(struct scene *s)
 {
-    uv_run(&s->loop, UV_RUN_NOWAIT);
+    uv_run(&s->loop, UV_RUN_ONCE);
     if (s->teller)
         teller_turn(s->teller, mono_now());
     observer_turn(s->observer, mono_now());
-    usleep(500);
 }
 
 static bool is_told(const struct scene *s)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NODES = 3 };
 
@@ -53,6 +54,7 @@ static void ignore(void *arg, enum picture_piece k, const char *json)
         abort(); /* what was taken can be told */
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct checks none;

@@ -65,8 +65,8 @@ int told_read(struct watch *w, struct mono now, struct member *m, const json_t *
 const struct listing *told_list(const struct watch *w, const struct member *m);
 /* Adds a piece of a list as JSON, from the component *at on. False: that was the last. */
 bool told_list_write(const struct listing *g, uint32_t *at, struct text *t);
-/* Takes a piece over; with its last piece the list is known, and is kept as long as the watch. -EINVAL; -EBADMSG:
- * it does not have its fingerprint; -ENOSPC: there is no room. */
+/* Takes a piece over; with its last piece the list is known, and is kept as long as the watch. -EINVAL;
+ * -EBADMSG: it does not have its fingerprint; -ENOSPC: there is no room. */
 int told_list_read(struct watch *w, const json_t *piece, struct err *e);
 
 /* --- what follows from drift ------------------------------------------------------------------------- */

@@ -38,8 +38,7 @@ void silence_create(struct watch *w)
     w->silence = mem_alloc(sizeof *w->silence);
     memset(w->silence->wheel, 0xff, sizeof w->silence->wheel);
     w->silence->calm = w->began;
-    w->silence->tick = w->silence->ticked =
-        mono_sub(w->last_tick, w->created).ns / span_ms(WATCH_TICK_MS).ns;
+    w->silence->tick = w->silence->ticked = mono_sub(w->last_tick, w->created).ns / span_ms(WATCH_TICK_MS).ns;
 }
 
 void silence_destroy(struct watch *w)
