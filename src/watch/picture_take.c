@@ -221,7 +221,9 @@ static int take_outside(const struct taking *t, const json_t *is, struct err *e)
     o->scheduled = (enum work)work;
     o->slurmd = (enum slurmd)number_of(is, "slurmd", 0, SLURMD_OFF);
     o->away = is_so(is, "away");
+    scheduler_word_fini(&o->word); /* else an earlier reading would count where the last one failed */
     scheduler_word_set(&o->word, &word);
+    o->word.read = word.read;
     if (is_so(is, "window_known"))
         watch_window(t->w, t->m, text_of(is, "window"));
     int rc = take_elsewhere(t, json_object_get(is, "elsewhere"), e);

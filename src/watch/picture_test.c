@@ -204,6 +204,7 @@ static void test_what_the_scheduler_says(void **state)
                                    .by = "ann",
                                    .why = "fan"};
     struct follower *f = follower_create(x, x->c);
+    world_run(x, 5);
     watch_scheduler(x->w, m, WORK_BUSY, false);
     watch_scheduler_word(x->w, m, &says);
     watch_elsewhere(x->w, world_now(x), m, &held);
@@ -220,6 +221,7 @@ static void test_what_the_scheduler_says(void **state)
     watch_unscheduled(x->w, m);
     follower_catch_up(f);
     assert_false(watch_observed(f->w, m)->scheduler);
+    assert_int_equal(watch_observed(f->w, m)->word.read.ns, 0);
     assert_int_equal(watch_observed(f->w, m)->elsewhere[ELSEWHERE_SLURM].is.state, ELSEWHERE_NOBODY);
     follower_destroy(f);
     world_destroy(x);
