@@ -131,6 +131,12 @@ int call_event_stream(struct call *c, struct text *t, struct err *e)
     return CALL_LATER;
 }
 
+int call_observed_stream(struct call *c, struct text *t, struct err *e)
+{
+    int rc = c->api->shell.observe(c->api->shell.arg, c->request, c->caller->until, e);
+    return rc < 0 ? rc : CALL_LATER;
+}
+
 /* --- the configuration ------------------------------------------------------------------------- */
 
 struct reloading {

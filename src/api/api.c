@@ -67,6 +67,21 @@ void api_set_policy(struct api *a, const struct api_policy *p)
     a->configured++;
 }
 
+int call_needs_current(const struct call *c, struct err *e)
+{
+    struct span age;
+    int rc = c->api->shell.observed(c->api->shell.arg, &age, e);
+    return rc < 0 ? rc : 0;
+}
+
+/* A follower answers from what it was told: the answer says how long ago. */
+static void note_age(const struct call *c)
+{
+    struct span age = {-1};
+    if (c->api->shell.observed(c->api->shell.arg, &age, NULL) != SHELL_OBSERVES && age.ns >= 0)
+        http_set_age(c->request, (uint64_t)(age.ns / 1000000000));
+}
+
 int call_query_number(const struct call *c, const char *key, uint64_t min, uint64_t max, uint64_t *out,
                       struct err *e)
 {
@@ -152,6 +167,8 @@ static int carry_out(struct api *a, struct http_request *r, const struct called 
         rc = a->shell.leads(a->shell.arg, e);
     if (rc < 0)
         return rc;
+    if (!changes)
+        note_age(&c);
     LOOP_DOES(route_get(c.route)->work);
     CLEANUP_TEXT struct text actor = {0};
     if (changes)

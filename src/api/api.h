@@ -65,12 +65,21 @@ typedef void shell_verdict_fn(void *arg, struct member *m, const json_t *verdict
 typedef void shell_reload_fn(void *arg, const char *changes, const struct err *why);
 typedef void shell_answer_fn(void *arg, const char *answer, const struct err *why);
 
+enum { SHELL_OBSERVES, SHELL_IS_TOLD };
+
 struct api_shell {
     void *arg;
     bool is_service; /* the user of this process is a service account: it is not an administrator */
     /* 0, or the reason why this controller takes no changes: -EREMOTE it does not lead, -EAGAIN no controller
      * can. */
     int (*leads)(void *arg, struct err *e);
+    /* Where what is observed comes from: SHELL_OBSERVES, this controller observes by itself; SHELL_IS_TOLD,
+     * the leader tells it, and *age is how old it is; or -EREMOTE with the reason why it is not told, and
+     * *age is how old the last is, negative when there is none. */
+    int (*observed)(void *arg, struct span *age, struct err *e);
+    /* Answers the request with the stream of what is observed (doc/spec/observed.md), until `until`; 0: it
+     * does not end. -EREMOTE when this controller does not lead, -EAGAIN when there are too many readers. */
+    int (*observe)(void *arg, struct http_request *r, struct wall until, struct err *e);
     /* Looks up the names of a process at the local socket. fn is called once, at once or later. */
     void (*names)(void *arg, const struct shell_process *p, shell_names_fn *fn, void *fn_arg);
     /* Verifies a bearer token. fn is called once, at once or later: with what it says, or NULL and why it

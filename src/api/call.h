@@ -57,6 +57,10 @@ enum { CALL_LATER = 1 };
 /* Answers a request that was CALL_LATER with this JSON, which it takes over. */
 void call_answer(struct http_request *r, struct text *answer);
 
+/* New work is about to land on nodes by this answer, so what is observed has to be current: 0, or -EREMOTE,
+ * so that the leader is asked. */
+int call_needs_current(const struct call *c, struct err *e);
+
 /* Reads the body; ask_fini when done. */
 int call_ask(struct call *c, struct ask *a, struct err *e);
 

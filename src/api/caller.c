@@ -47,7 +47,7 @@ static unsigned certificate_roles(const struct identity *id, const struct api_po
         if (id->role == ROLE_ADMIN)
             return ROLE_BIT(ACCESS_ADMINISTRATOR);
         return id->role == ROLE_READER && p->readers != API_READERS_NOBODY ? ROLE_BIT(ACCESS_VIEWER) : 0;
-    case IDENTITY_CONTROLLER:
+    case IDENTITY_CONTROLLER: return ROLE_BIT(ACCESS_CONTROLLER);
     case IDENTITY_NONE: break;
     }
     return 0;

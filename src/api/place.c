@@ -198,6 +198,8 @@ int call_place(struct call *c, struct text *t, struct err *e)
     struct place_ask ask = {.policy = PLACE_HPC};
     int rc = take_ask(c, &ask, e);
     if (rc == 0)
+        rc = call_needs_current(c, e);
+    if (rc == 0)
         rc = slices_choose(&s, c, http_query(c->request, "nodes"), e);
     if (rc < 0)
         return rc;

@@ -103,7 +103,9 @@ int call_slurm_features(struct call *c, struct text *t, struct err *e)
 {
     const char *list = http_query(c->request, "nodes");
     struct slices s = {.step = features_step, .fini = features_fini};
-    int rc = slices_choose(&s, c, list, e);
+    int rc = call_needs_current(c, e);
+    if (rc == 0)
+        rc = slices_choose(&s, c, list, e);
     if (rc < 0)
         return rc;
     text_add(&s.text, "{\"nodes\":[");
@@ -168,6 +170,8 @@ int call_slurm_constraint(struct call *c, struct text *t, struct err *e)
         rc = err_set(e, -EINVAL, "\"count\" is missing: how many nodes");
     if (rc == 0)
         rc = call_query_class(c, &class, e);
+    if (rc == 0)
+        rc = call_needs_current(c, e);
     if (rc < 0)
         return rc;
     CLEANUP_FREE struct choice_of *list = NULL;

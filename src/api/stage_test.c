@@ -185,6 +185,16 @@ static int shell_leads(void *arg, struct err *e)
     return 0;
 }
 
+static int on_observed(void *arg, struct span *age, struct err *e)
+{
+    return SHELL_OBSERVES;
+}
+
+static int on_observe(void *arg, struct http_request *r, struct wall until, struct err *e)
+{
+    return err_set(e, -EREMOTE, "the stage observes nothing");
+}
+
 /* Answers with the three of 2026, newest first, and what was asked. */
 static void on_journal_search(void *arg, const struct journal_ask *a, journal_found_fn *fn, void *fn_arg)
 {
@@ -349,6 +359,8 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
     s->events = events_create(1);
     const struct api_shell shell = {.arg = s,
                                     .leads = shell_leads,
+                                    .observed = on_observed,
+                                    .observe = on_observe,
                                     .names = on_names,
                                     .token = on_token,
                                     .submit = on_submit,

@@ -158,6 +158,22 @@ static void write_member(struct text *out, const struct fettle_value *m)
     write_line(out, "Member", t.s);
 }
 
+/* "told by the leader, 300 ms ago"; or why it is not. */
+static void write_observed(struct text *out, const struct fettle_value *observed)
+{
+    CLEANUP_TEXT struct text t = {0};
+    int64_t age_ms;
+    const bool has_age = fettle_get_number(observed, "age_ms", &age_ms) == 0;
+    if (!observed || fettle_get_true(observed, "own"))
+        return;
+    text_add(&t, has_age ? "told by the leader, " : "nothing was told by the leader yet");
+    if (has_age)
+        text_printf(&t, "%lld ms ago", (long long)age_ms);
+    write_line(out, "Observed", t.s);
+    if (*member_text(observed, "message"))
+        write_line(out, "NOT CURRENT", member_text(observed, "message"));
+}
+
 /* "c1 (https://c1:6121), this controller knew all commits 300 ms ago"; and a line for each controller and
  * each member of etcd. */
 static void write_quorum(struct text *out, const struct fettle_value *quorum)
@@ -174,6 +190,7 @@ static void write_quorum(struct text *out, const struct fettle_value *quorum)
     write_line(out, "Leader", leader.s);
     if (*member_text(quorum, "message"))
         write_line(out, "NOT CURRENT", member_text(quorum, "message"));
+    write_observed(out, fettle_value_find(quorum, "observed"));
     const struct fettle_value *members = fettle_value_find(quorum, "members");
     for (const struct fettle_value *i = fettle_value_first(members); i; i = fettle_value_next(i)) {
         write_member(out, i);

@@ -44,14 +44,26 @@ static void controller_watch(struct controller *c, struct mono now)
     uv_idle_start(&c->sweep, on_sweep);
 }
 
+/* A leader's own observations, or what a follower is told of them: while that is cut, time stands still
+ * there. */
+static bool controller_observes(const struct controller *c, struct mono now)
+{
+    struct span age;
+    return wiring_acts(c) || (c->observer && observer_age(c->observer, now, &age, NULL) == 0);
+}
+
 static void on_tick(uv_timer_t *t)
 {
     LOOP_DOES("tick");
     struct controller *c = t->data;
     struct mono now = mono_now();
     note_lag(c, now);
-    if (wiring_acts(c))
+    if (c->observer)
+        observer_turn(c->observer, now);
+    if (controller_observes(c, now))
         controller_watch(c, now);
+    if (c->teller)
+        teller_turn(c->teller, now);
     events_turn(c->events);
     committer_turn(c->committer, now);
     if (c->auditor)
@@ -113,6 +125,7 @@ static int open_follower(struct controller *c, uint64_t *revision, struct err *e
         return rc;
     wiring_decisions(c, *revision);
     quorum_mirror(c);
+    wiring_follow(c);
     return 0;
 }
 
@@ -181,6 +194,7 @@ void controller_close(struct controller *c)
     issuer_destroy(c->issuer);
     logins_destroy(c->logins);
     wiring_rest(c);
+    observer_destroy(STEAL(c->observer));
     backups_stop(c->backups);
     searches_destroy(c->searches);
     auditor_destroy(c->auditor);
@@ -199,6 +213,7 @@ void controller_close(struct controller *c)
     events_destroy(c->events);
     tls_context_destroy(c->agents_tls);
     tls_context_destroy(c->api_tls);
+    tls_context_destroy(c->peer_tls);
     signer_destroy(c->signer);
     authority_close(c->authority);
     cluster_destroy(c->cluster);

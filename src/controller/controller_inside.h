@@ -14,6 +14,8 @@
 #include "controller/contacts.h"
 #include "controller/controller.h"
 #include "controller/logins.h"
+#include "controller/observe/observer.h"
+#include "controller/observe/teller.h"
 #include "controller/outbox/broker.h"
 #include "controller/outbox/counterpart.h"
 #include "controller/outbox/outbox.h"
@@ -45,9 +47,11 @@ struct controller {
     struct contacts *contacts;
     struct backups *backups;
     struct authority *authority;
-    struct tls_context *agents_tls, *api_tls;
+    struct tls_context *agents_tls, *api_tls, *peer_tls; /* peer_tls: for dialling another controller */
     struct signer *signer;
     struct agents *agents;
+    struct observer *observer; /* of a controller that follows: what the leader observes; else NULL */
+    struct teller *teller;     /* of one that leads: tells the others; else NULL */
     struct http_server *http;
     struct api *api;
     struct issuer *issuer; /* NULL: no tokens are taken */
@@ -55,9 +59,10 @@ struct controller {
     uv_timer_t tick;
     uv_idle_t sweep; /* active while the watch has more to do than fits in a turn */
     bool ticking, closing;
-    bool leads;   /* it took the leadership, */
-    bool deposed; /* and lost it again: with a state in etcd, until it begins anew */
-    bool rests;   /* nothing is done outside any more */
+    bool leads;         /* it took the leadership, */
+    bool deposed;       /* and lost it again: with a state in etcd, until it begins anew */
+    bool rests;         /* nothing is done outside any more, */
+    struct mono rested; /* since then */
     enum controller_end end;
     struct lease *lease;   /* with a state in etcd */
     bool revised;          /* another controller agreed a configuration, which is not taken yet */
@@ -162,11 +167,15 @@ void members_turn(struct controller *c);
 
 /* Makes the parts that decide and commit, and ties each to the other. */
 void wiring_decisions(struct controller *c, uint64_t revision);
+/* The controller follows: what the leader observes is told to it, until it leads. */
+void wiring_follow(struct controller *c);
 /* The controller leads: begins to decide by itself, to act, and to hear agents. */
 int wiring_lead(struct controller *c, struct err *e);
 /* Whether it leads, and may decide by itself and act now. A leader that cannot renew its lease does nothing,
  * before another one can lead. */
 bool wiring_acts(const struct controller *c);
+/* As api_shell's observed. */
+int wiring_observed(const struct controller *c, struct span *age, struct err *e);
 /* Ends what acts on the outside. */
 void wiring_rest(struct controller *c);
 /* To the log and to the stream of events: as watch_sink's. */

@@ -95,6 +95,20 @@ static int shell_leads(void *arg, struct err *e)
     return c->quorum ? quorum_leads(c, e) : 0;
 }
 
+static int shell_observed(void *arg, struct span *age, struct err *e)
+{
+    return wiring_observed(arg, age, e);
+}
+
+static int shell_observe(void *arg, struct http_request *r, struct wall until, struct err *e)
+{
+    struct controller *c = arg;
+    int rc = shell_leads(c, e);
+    if (rc == 0 && !c->teller)
+        rc = err_set(e, -EREMOTE, "this controller is about to lead; try again");
+    return rc < 0 ? rc : teller_add(c->teller, r, until, e);
+}
+
 static void shell_submit(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg)
 {
     struct controller *c = arg;
@@ -287,6 +301,8 @@ int interface_open(struct controller *c, struct err *e)
     const struct api_shell shell = {.arg = c,
                                     .is_service = program_exec() != NULL,
                                     .leads = shell_leads,
+                                    .observed = shell_observed,
+                                    .observe = shell_observe,
                                     .names = shell_names,
                                     .token = shell_token,
                                     .submit = shell_submit,

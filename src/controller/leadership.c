@@ -157,10 +157,13 @@ int leadership_certify(struct controller *c, struct err *e)
     if (rc == 0)
         rc = tls_server_context(chain.s, key, ca, TLS_PEER_OPTIONAL, &c->api_tls, e);
     if (rc == 0)
+        rc = tls_client_context(chain.s, key, ca, &c->peer_tls, e);
+    if (rc == 0)
         rc = signer_create(pem, key, &c->signer, e);
     if (rc == 0) {
         tls_context_judge(c->agents_tls, certificate_judge, c->cluster);
         tls_context_judge(c->api_tls, certificate_judge, c->cluster);
+        tls_context_judge(c->peer_tls, certificate_judge, c->cluster);
         cluster_on_certificate(c->cluster, on_certificate, c);
     }
     text_fini(&chain);

@@ -46,25 +46,30 @@ static char *text_or_null(const struct config *conf, enum setting s)
     return *conf->text[s] ? mem_dup(conf->text[s]) : NULL;
 }
 
-/* Where agents reach this controller: the address on which it listens, or its name when it listens on all.
- * "" when the system chooses the port, which is another one at each start. */
-static void agents_address(const struct config *conf, const char *machine, struct text *out)
+/* Where others reach what listens on `on`: there, or at the name of this machine when that is all addresses.
+ */
+static void add_address(const char *on, unsigned port, const char *machine, struct text *t)
 {
-    const char *on = conf->text[SETTING_MACH_STATUS_ADDRESS];
     bool is_all = strcmp(on, "0.0.0.0") == 0 || strcmp(on, "::") == 0;
     const char *host = is_all ? machine : on;
-    text_add(out, "");
-    if (conf->number[SETTING_MACH_STATUS_PORT])
-        text_printf(out, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
-                    (unsigned)conf->number[SETTING_MACH_STATUS_PORT]);
+    text_printf(t, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+}
+
+/* "" when the system chooses the port, which is another one at each start. */
+static void add_agents_address(const struct config *conf, const char *machine, struct text *t)
+{
+    unsigned port = (unsigned)conf->number[SETTING_MACH_STATUS_PORT];
+    text_add(t, "");
+    if (port)
+        add_address(conf->text[SETTING_MACH_STATUS_ADDRESS], port, machine, t);
 }
 
 static void quorum_init(struct quorum *q, const struct config *conf, const char *machine,
                         const char *state_dir)
 {
     struct text address = {0}, agents = {0}, seen = {0};
-    agents_address(conf, machine, &agents);
-    text_printf(&address, "%s:%u", machine, (unsigned)conf->number[SETTING_API_PORT]);
+    add_agents_address(conf, machine, &agents);
+    add_address(conf->text[SETTING_API_ADDRESS], (unsigned)conf->number[SETTING_API_PORT], machine, &address);
     text_printf(&seen, "%s/seen", state_dir);
     *q = (struct quorum){.endpoints = mem_dup(conf->text[SETTING_STORE] + strlen(STORE_SCHEME)),
                          .ca = text_or_null(conf, SETTING_STORE_CA),
@@ -197,6 +202,8 @@ static void on_leader(void *arg, const struct lease_leader *leader)
     q->is_leader = leader && leader->is_self;
     snprintf(q->leader, sizeof q->leader, "%s", leader ? leader->name : "");
     snprintf(q->leader_address, sizeof q->leader_address, "%s", leader ? leader->address : "");
+    if (c->observer)
+        observer_leader(c->observer, q->is_leader ? "" : q->leader_address);
     if (!leader)
         log_info("no controller leads");
     else if (!leader->is_self)
@@ -357,6 +364,19 @@ const char *quorum_leader(const struct controller *c)
     return c->quorum ? c->quorum->leader : "";
 }
 
+static json_t *observed_status(const struct controller *c)
+{
+    struct span age = {-1};
+    struct err why = {0};
+    const int rc = wiring_observed(c, &age, &why);
+    json_t *is =
+        json_pack("{s:b,s:b,s:s,s:I}", "own", rc == SHELL_OBSERVES, "current", rc >= 0, "message",
+                  rc < 0 ? why.msg : "", "readers", (json_int_t)(c->teller ? teller_readers(c->teller) : 0));
+    if (rc != SHELL_OBSERVES && age.ns >= 0)
+        json_object_set_new(is, "age_ms", json_integer((json_int_t)span_to_ms(age)));
+    return is;
+}
+
 json_t *quorum_status(const struct controller *c)
 {
     const struct quorum *q = c->quorum;
@@ -371,6 +391,7 @@ json_t *quorum_status(const struct controller *c)
                                  : q->behind.msg);
     if (q->follow && follow_age(q->follow, mono_now(), &age))
         json_object_set_new(is, "age_ms", json_integer((json_int_t)(age.ns / 1000000)));
+    json_object_set_new(is, "observed", observed_status(c));
     if (q->health)
         json_object_set(is, "etcd", q->health);
     return is;

@@ -52,6 +52,8 @@ static void take_policies(struct controller *c)
     const struct api_policy api = reload_api_policy(&c->conf);
     log_set_flags(c->conf.debug_flags);
     watch_set_policy(c->watch, &c->conf.watch);
+    if (c->observer)
+        observer_anew(c->observer);
     api_set_policy(c->api, &api);
     reload_issuer(c);
     if (!c->leads)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "store/etcd/lease.h"
 
+#include <errno.h>
 #include <string.h>
 
 bool wiring_acts(const struct controller *c)
@@ -46,6 +47,22 @@ static void on_alarm(void *arg, const struct alarm *a, const char *over)
                             .subject = a->subject};
     events_add(c->events, &e);
 }
+
+/* Of a watch that is about to take another one's place. */
+static bool no_command(void *arg, const struct command *cmd)
+{
+    return false;
+}
+
+static void no_notice(void *arg, const char *what, const char *nodes, const char *text)
+{
+}
+
+static void no_alarm(void *arg, const struct alarm *a, const char *over)
+{
+}
+
+static const struct watch_sink no_sink = {NULL, no_command, no_notice, no_alarm};
 
 static bool send_frame(void *arg, struct member *m, enum frame_type type, json_t *body)
 {
@@ -93,6 +110,8 @@ static void on_changed(void *arg, const struct hostlist *some)
 {
     struct controller *c = arg;
     watch_changed(c->watch, some);
+    if (c->observer)
+        observer_changed(c->observer, some);
     if (wiring_acts(c))
         outbox_changed(c->outbox, some);
 }
@@ -229,8 +248,38 @@ static int wiring_agents(struct controller *c, struct err *e)
     return agents_open(&setup, &c->conf, &c->agents, e);
 }
 
+/* What was told by the leader before does not count: the nodes are not heard yet, and nobody is suspected for
+ * it. */
+static void wiring_observe(struct controller *c)
+{
+    const struct teller_setup setup = {.loop = c->loop,
+                                       .watch = c->watch,
+                                       .origin = cluster_origin(c->cluster),
+                                       .term = c->term,
+                                       .instance = c->instance};
+    if (c->observer) {
+        struct watch *fresh = watch_create(c->cluster, &c->conf.watch, mono_now(), &no_sink);
+        observer_destroy(STEAL(c->observer));
+        watch_exchange(c->watch, fresh);
+        watch_destroy(fresh);
+    }
+    c->teller = teller_create(&setup);
+}
+
+/* Until it leads, it is told. */
+void wiring_follow(struct controller *c)
+{
+    const struct observer_setup setup = {.loop = c->loop,
+                                         .cluster = c->cluster,
+                                         .watch = c->watch,
+                                         .policy = &c->conf.watch,
+                                         .tls = c->peer_tls};
+    c->observer = observer_create(&setup);
+}
+
 int wiring_lead(struct controller *c, struct err *e)
 {
+    wiring_observe(c);
     wiring_effects(c);
     c->contacts = contacts_open(c->loop, c->state_dir, c->cluster, c->watch);
     int rc = wiring_agents(c, e);
@@ -242,11 +291,25 @@ int wiring_lead(struct controller *c, struct err *e)
     return 0;
 }
 
+int wiring_observed(const struct controller *c, struct span *age, struct err *e)
+{
+    if (c->observer) {
+        int rc = observer_age(c->observer, mono_now(), age, e);
+        return rc < 0 ? rc : SHELL_IS_TOLD;
+    }
+    if (!c->deposed)
+        return SHELL_OBSERVES;
+    *age = mono_sub(mono_now(), c->rested);
+    return err_set(e, -EREMOTE, "this controller does not lead any more");
+}
+
 void wiring_rest(struct controller *c)
 {
     if (c->rests)
         return;
     c->rests = true;
+    c->rested = mono_now();
+    teller_destroy(STEAL(c->teller));
     agents_close(STEAL(c->agents));
     outbox_stop(c->outbox);
     broker_stop(c->broker);

@@ -43,6 +43,8 @@ void connection_write_head(struct connection *c, int status, const char *type, c
     const char *header = STEAL(c->header);
     if (header)
         text_printf(&head, "%s\r\n", header);
+    if (c->exchange && c->exchange->has_age)
+        text_printf(&head, "Age: %llu\r\n", (unsigned long long)c->exchange->age_s);
     text_printf(&head, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: %s\r\n\r\n",
                 c->keep ? "keep-alive" : "close");
     connection_write(c, head.s, head.len);
@@ -120,6 +122,12 @@ static bool answer_begin(struct http_request *r)
     r->on_gone = NULL;
     assert(c->state == CONNECTION_ASKED || c->state == CONNECTION_CLOSING);
     return c->state == CONNECTION_ASKED;
+}
+
+void http_set_age(struct http_request *r, uint64_t seconds)
+{
+    r->has_age = true;
+    r->age_s = seconds;
 }
 
 void http_answer_add(struct http_request *r, char *bytes, size_t len)

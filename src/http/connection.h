@@ -59,6 +59,8 @@ struct http_request {
     void *arg;
     void (*on_gone)(void *arg);
     void (*again)(void *arg); /* called in its next turn; NULL: it was not handed up yet */
+    bool has_age;             /* the answer says how old it is: */
+    uint64_t age_s;
 };
 
 /* A part of the body of an answer; never empty. */

@@ -70,6 +70,9 @@ void http_set_arg(struct http_request *r, void *arg, void (*on_gone)(void *arg))
 /* Calls fn(arg), with the arg of http_set_arg, at the next turn of the client's party; not after on_gone. */
 void http_again(struct http_request *r, void (*fn)(void *arg));
 
+/* The coming answer was true so many seconds ago: it gets the header Age (RFC 9111). */
+void http_set_age(struct http_request *r, uint64_t seconds);
+
 /* Adds bytes to the body of the coming answer, which begins with the added pieces in order. A large answer in
  * one block would have to be moved as it grows, and be freed at once. The bytes are not empty, come from
  * malloc and are given away. */

@@ -152,6 +152,7 @@ int watch_checks(struct watch *w, struct mono now, struct wall wall, struct memb
         if (check_rule_of(w, h.list[i].place)->since <= v->list && !is_answered(w, wall, m, &h.list[i]) &&
             !trial_says(w, m, h.list[i].place))
             heard_believe(w, at, v, &h.list[i]);
+    watch_touch(w, m, ASPECT_CHECKS);
     v->told |= full;
     v->log_next = log_next > v->log_next ? log_next : v->log_next;
     if (full && v->anew == ANEW_ASKED)

@@ -51,10 +51,10 @@ static const struct watch_up up = {.grow = watch_grow,
                                    .changed = health_follow,
                                    .heard = health_take};
 
-struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
-                           const struct watch_sink *sink)
+static struct watch *watch_make(struct cluster *c, const struct watch_policy *p, struct mono now,
+                                struct span before, const struct watch_sink *sink)
 {
-    struct watch *w = view_create(c, p, now, sink, &up);
+    struct watch *w = view_create(c, p, now, before, sink, &up);
     silence_create(w);
     held_create(w);
     conform_create(w);
@@ -67,6 +67,39 @@ struct watch *watch_create(struct cluster *c, const struct watch_policy *p, stru
     w->hearing = mem_alloc(sizeof *w->hearing);
     health_create(w);
     return w;
+}
+
+struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
+                           const struct watch_sink *sink)
+{
+    return watch_make(c, p, now, (struct span){0}, sink);
+}
+
+/* What was observed longer ago counts as observed then: every limit that an age is compared with is shorter.
+ */
+enum { BEFORE_DAYS = 90 };
+
+struct watch *watch_create_following(struct cluster *c, const struct watch_policy *p, struct mono now,
+                                     const struct watch_sink *sink)
+{
+    return watch_make(c, p, now, span_s(INT64_C(86400) * BEFORE_DAYS), sink);
+}
+
+void watch_exchange(struct watch *a, struct watch *b)
+{
+    while (a->alarms.list)
+        alarms_end(&a->alarms, a->alarms.list->kind, a->alarms.list->subject,
+                   "this controller observes the nodes anew");
+    struct watch was = *a;
+    const struct watch_sink of_b = b->sink;
+    *a = *b;
+    *b = was;
+    a->sink = was.sink;
+    b->sink = of_b;
+    a->alarms.fn = was.alarms.fn;
+    a->alarms.arg = was.alarms.arg;
+    b->alarms.fn = of_b.alarm;
+    b->alarms.arg = of_b.arg;
 }
 
 void watch_destroy(struct watch *w)
@@ -129,11 +162,23 @@ static bool boot_id_ok(const char *boot)
     return strlen(boot) == 36 && strspn(boot, "0123456789abcdef-") == 36;
 }
 
-static void set_work(struct observed *o, const json_t *work)
+static void set_work(struct watch *w, const struct member *m, const json_t *work)
 {
-    free(o->running);
+    struct observed *o = watch_of(w, m);
+    char *was = o->running;
     o->running = work ? json_write(work) : NULL;
     o->work = !work ? WORK_UNKNOWN : json_array_size(work) ? WORK_BUSY : WORK_IDLE;
+    if (was && o->running ? strcmp(was, o->running) != 0 : was != o->running)
+        watch_touch(w, m, ASPECT_PRESENCE);
+    free(was);
+}
+
+/* m was heard: followers are told so together with others. */
+static void set_heard(struct watch *w, const struct member *m, struct wall wall)
+{
+    struct observed *o = watch_of(w, m);
+    o->heard_wall = wall;
+    o->changed_heard = o->changed_any = ++w->changes;
 }
 
 int watch_open(struct watch *w, struct mono now, struct member *m, const struct hello *h, void *session,
@@ -160,7 +205,9 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     if (strcmp(o->boot, h->boot) != 0) {
         boot_opened(w, watch_observed_at(w, now), m, h->boot);
         memcpy(o->boot, h->boot, sizeof o->boot);
-        set_work(o, NULL); /* work from before the boot has ended; what runs now is not known yet */
+        set_work(w, m, NULL); /* work from before the boot has ended; what runs now is not known yet */
+        watch_touch(w, m, ASPECT_CONFORM);
+        watch_touch(w, m, ASPECT_CHECKS);
         conformity_boot(w, watch_observed_at(w, now), m);
         bmc_boot(w, watch_observed_at(w, now), m);
         health_boot(w, m);
@@ -171,6 +218,7 @@ int watch_open(struct watch *w, struct mono now, struct member *m, const struct 
     *old = o->session != session ? o->session : NULL;
     o->session = session;
     o->collector = collector;
+    watch_touch(w, m, ASPECT_PRESENCE);
     *want = !o->report.json || strcmp(o->report.hash, h->inventory) != 0;
     o->inventoried = !*want;
     row_refresh(w, m);
@@ -183,6 +231,7 @@ void watch_close(struct watch *w, struct member *m, void *session)
     if (o->session != session)
         return;
     o->session = NULL;
+    watch_touch(w, m, ASPECT_PRESENCE);
     gather_forget(w, m);
 }
 
@@ -214,10 +263,12 @@ int watch_heartbeat(struct watch *w, struct mono now, struct wall wall, struct m
         return rc;
     note_return(w, m, was);
     watch_hear(w, m);
-    set_work(o, h->work);
+    set_work(w, m, h->work);
+    if (!o->uptime_at.ns || h->uptime_s < o->uptime_s)
+        watch_touch(w, m, ASPECT_PRESENCE);
     o->uptime_s = h->uptime_s;
     o->uptime_at = now;
-    o->heard_wall = wall;
+    set_heard(w, m, wall);
     row_refresh(w, m);
     return 0;
 }
@@ -228,13 +279,14 @@ void watch_vouch(struct watch *w, struct mono now, struct wall wall, struct memb
     note_return(w, m, o->beat.liveness);
     beat_vouch(&o->beat, watch_observed_at(w, now));
     watch_hear(w, m);
-    o->heard_wall = wall;
+    set_heard(w, m, wall);
     row_refresh(w, m);
 }
 
 void watch_remember(struct watch *w, struct member *m, struct wall at)
 {
     watch_of(w, m)->heard_before = at;
+    watch_touch(w, m, ASPECT_PRESENCE);
 }
 
 void watch_remember_report(struct watch *w, struct member *m, json_t *inventory)
@@ -246,6 +298,7 @@ void watch_remember_report(struct watch *w, struct member *m, json_t *inventory)
     observed_forget_before(o);
     o->before = mem_alloc(sizeof *o->before);
     report_update(o->before, message, NULL);
+    watch_touch(w, m, ASPECT_REPORT);
 }
 
 const struct report *watch_report(const struct watch *w, const struct member *m)
@@ -257,6 +310,7 @@ const struct report *watch_report(const struct watch *w, const struct member *m)
 void watch_excuse(struct watch *w, struct mono now, struct span more, struct member *m)
 {
     beat_excuse(&watch_of(w, m)->beat, mono_add(watch_observed_at(w, now), more));
+    watch_touch(w, m, ASPECT_PRESENCE);
     silence_look(w, m);
 }
 
@@ -265,6 +319,7 @@ void watch_missed(struct watch *w, struct mono now, struct span ago, struct memb
     struct observed *o = watch_of(w, m);
     o->missed = watch_observed_at(w, now);
     beat_correct(&o->beat, (struct mono){o->missed.ns - ago.ns});
+    watch_touch(w, m, ASPECT_PRESENCE);
     silence_look(w, m);
 }
 
@@ -280,6 +335,7 @@ int watch_inventory(struct watch *w, struct member *m, const json_t *message, st
     o->inventoried |= rc == 0;
     if (rc == 0)
         observed_forget_before(o);
+    watch_touch(w, m, ASPECT_REPORT);
     row_shortfall(w, m);
     row_refresh(w, m);
     return rc;

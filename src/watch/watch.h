@@ -51,6 +51,13 @@ enum { CHECKLIST_HASH_BYTES_MAX = 16 };
 
 struct watch *watch_create(struct cluster *c, const struct watch_policy *p, struct mono now,
                            const struct watch_sink *sink);
+/* The watch of a controller that follows: it takes what the leader observes (picture.h), from long before
+ * `now`, too. */
+struct watch *watch_create_following(struct cluster *c, const struct watch_policy *p, struct mono now,
+                                     const struct watch_sink *sink);
+/* What was observed in a and in b changes places; each keeps its sink. The alarms of a are over first. Both
+ * are of one cluster. Whoever has a pointer to a sees what b observed. */
+void watch_exchange(struct watch *a, struct watch *b);
 void watch_destroy(struct watch *w);
 /* Call this after each cluster_configure, too: the classes are read anew. When the new policy shortens a
  * timeout, or begins to judge, each node that is not silent gets a full window. */

@@ -18,7 +18,7 @@ SKIPPED = 77
 
 def need(part):
     """Ends the test where the part cannot be measured."""
-    programs = ("slurmctld", "slurmd", "munged") if part in SLURM else ("etcd", "etcdctl") if part == "etcd" else ()
+    programs = ("slurmctld", "slurmd", "munged") if part in SLURM else ("etcd", "etcdctl") if part in ("etcd", "followers") else ()
     missing = [p for p in programs if not shutil.which(p, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")]
     if missing and os.environ.get("FETTLE_SLURM") == "required":
         sys.exit(f"not installed: {', '.join(missing)}")

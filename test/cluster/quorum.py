@@ -3,6 +3,7 @@
 changes are asked for."""
 import base64
 import json
+import json
 import os
 import random
 import re
@@ -13,8 +14,10 @@ import threading
 import time
 import urllib.request
 
+from fleet import boot_id, whole_root
 from harness import AS, CALM, Agent, Controller, Process, Skipped, check, contains, equal, main, program, skewed, wait
 from ports import free_port
+from ward import CHECKS, ROOT_MOUNT, SCRATCH, unmount
 
 NODES = 'Name=DEFAULT CPUs=1\nName=lx[001-400]\nName=' + socket.gethostname().split('.')[0] + '\n'
 
@@ -312,6 +315,106 @@ def test_a_backup_becomes_the_state_of_one_controller(world):
     equal([e for e in single.journal() if e['revision'] <= manifest['revision']], before, 'the journal')
     equal(len([n for n, row in single.table('Name,Claims').items() if row['Claims']]), 150, 'drained nodes')
     check(single.status()['term'] > manifest['term'], 'the term is an old one')
+
+
+AGES = {'LastResponse', 'Silent', 'Uptime', 'SchedulerRead'}
+SCRATCH_CHECK = CHECKS.replace('Path=/scratch', 'Path=/scratch Severity=degraded')
+
+
+def same_nodes(q, what):
+    """Every controller shows the same nodes, apart from how old it is."""
+    def same():
+        tables = [[{k: v for k, v in node.items() if k not in AGES} for node in c.get('/v1/nodes')['nodes']]
+                  for c in q.all if c.process.status() is None]
+        odd = [(a, b) for t in tables[1:] for a, b in zip(tables[0], t) if a != b]
+        check(not odd, f'two controllers show {odd[:1]}')
+        return True
+    wait(f'{what}: all controllers show the same', same)
+
+
+def observed(c):
+    return c.status()['quorum']['observed']
+
+
+def age(c):
+    """What the answer of a read says of its own age; None: it is of now."""
+    connection = c.connect()
+    try:
+        connection.request('GET', '/v1/nodes?fields=Name')
+        response = connection.getresponse()
+        response.read()
+        return response.getheader('Age')
+    finally:
+        connection.close()
+
+
+def said(c, node):
+    """What the checks of the node say, by the controller."""
+    return json.dumps([{k: v for k, v in one.items() if not k.endswith(('_s', '_ms'))} for one in c.get(f'/v1/health/{node}')['checks']])
+
+
+def everywhere(q, what, names, **members):
+    for c in [q.leader(), *q.followers()]:
+        c.wait_nodes(f'{what}, at {c.name}', names, **members)
+    same_nodes(q, what)
+
+
+def test_followers_know_what_the_leader_observes(world):
+    """Nodes are live at followers, what a check finds shows there, and a killed agent is missed there. After the leader was
+    killed, the next one tells."""
+    q = Quorum(world, CheckConf=world.write('checks.conf', SCRATCH_CHECK))
+    addresses = ','.join(f'127.0.0.1:{c.port}' for c in q.all)
+    agents = {}
+    for n in ('lx001', 'lx002'):
+        root = whole_root(world, n, boot_id(), proc__self__mountinfo=ROOT_MOUNT + SCRATCH, dev__kmsg='')
+        agents[n] = Agent(world, q.leader(), n, '-c', addresses, root=root)
+    everywhere(q, 'the agents are live', list(agents), Liveness='live', Health='ok', Lifecycle='available')
+    equal(age(q.leader()), None, 'how old an answer of the leader is')
+    wait('two are told', lambda: observed(q.leader())['readers'] == 2)
+    for c in q.followers():
+        at = observed(c)
+        check(not at['own'] and at['current'] and at['age_ms'] < 5000, f'{c.name} is told: {at}')
+        check(int(age(c)) < 5, f'how old an answer of {c.name} is: {age(c)}')
+        contains(c.fettle('status'), 'told by the leader', f'the status of {c.name}')
+        equal(c.get('/v1/place?count=2')['nodes'], 'lx[001-002]', f'a placement at {c.name}')
+    unmount(world, 'lx001')
+    everywhere(q, 'a check has found something', ['lx001'], Health='degraded')
+    wait('the controllers say the same of the checks', lambda: len({said(c, 'lx001') for c in q.all}) == 1)
+    contains(said(q.followers()[0], 'lx001'), 'nothing is mounted', 'the checks at a follower')
+    leader = q.leader()
+    leader.process.kill()
+    second = q.leader()
+    check(second is not leader, 'another controller leads')
+    everywhere(q, 'the agents found the next leader', list(agents), Liveness='live')
+    everywhere(q, 'and told it their checks', ['lx001'], Health='degraded')
+    check(observed(q.followers()[0])['current'], 'the next leader tells')
+    agents['lx002'].process.kill()
+    everywhere(q, 'an agent is gone', ['lx002'], Liveness='late')
+    leader.start()
+    everywhere(q, 'the first leader follows', ['lx001'], Health='degraded')
+
+
+def test_a_cut_is_marked(world):
+    """While the leader stands still, followers answer with what they were told, and say how old it is; they place nothing."""
+    q = Quorum(world)
+    leader, follower = q.leader(), q.followers()[0]
+    agent = Agent(world, leader, 'lx001', '-c', ','.join(f'127.0.0.1:{c.port}' for c in q.all))
+    everywhere(q, 'the agent is live', ['lx001'], Liveness='live')
+    q.etcd.members[0].pause()  # nobody takes over
+    leader.process.pause()
+    wait('the follower has noticed', lambda: not observed(follower)['current'])
+    first = observed(follower)['age_ms']
+    wait('it grows older', lambda: observed(follower)['age_ms'] > first)
+    follower.wait_nodes('it answers', ['lx001'], Liveness='live')
+    contains(follower.fettle('status'), 'NOT CURRENT', 'its status')
+    check(int(age(follower)) >= 5, 'its answers say how old they are')
+    status, answer = follower.ask('GET', '/v1/place?count=1')
+    equal((status, answer['error']['code']), (421, 'not_leader'), 'a placement by what is old')
+    leader.process.resume()
+    q.etcd.members[0].resume()
+    everywhere(q, 'all go on', ['lx001'], Liveness='live')
+    wait('all are told', lambda: all(observed(c)['current'] for c in q.all))
+    agent.process.stop()
 
 
 def leader_term(c):

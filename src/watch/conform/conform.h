@@ -55,6 +55,20 @@ void gather_forget(struct watch *w, const struct member *m);
 void gather_end_sweep(struct watch *w);
 void gather_destroy(struct watch *w);
 
+/* --- as a follower is told (picture.h) --------------------------------------------------------------- */
+
+/* Adds what is known of m's fingerprint, as JSON. */
+void told_write(const struct watch *w, struct mono now, const struct member *m, struct text *t);
+/* Takes it over. -EINVAL with the member that is wrong. */
+int told_read(struct watch *w, struct mono now, struct member *m, const json_t *is, struct err *e);
+/* The list of m's own components; NULL while it is not known. */
+const struct listing *told_list(const struct watch *w, const struct member *m);
+/* Adds a piece of a list as JSON, from the component *at on. False: that was the last. */
+bool told_list_write(const struct listing *g, uint32_t *at, struct text *t);
+/* Takes a piece over; with its last piece the list is known, and is kept as long as the watch. -EINVAL;
+ * -EBADMSG: it does not have its fingerprint; -ENOSPC: there is no room. */
+int told_list_read(struct watch *w, const json_t *piece, struct err *e);
+
 /* --- what follows from drift ------------------------------------------------------------------------- */
 
 void drift_create(struct watch *w); /* and the groups of proposals */

@@ -104,6 +104,7 @@ void conformity_bmc(struct watch *w, const struct member *m, bool is_mute)
 {
     struct known *k = known_of(w, m);
     k->flags = (uint16_t)((k->flags & ~KNOWN_MUTE) | (is_mute ? KNOWN_MUTE : 0) | KNOWN_DIRTY);
+    watch_touch(w, m, ASPECT_CONFORM);
 }
 
 void conformity_set_kind(struct watch *w, struct member *m, const struct fingerprint *id)

@@ -105,6 +105,7 @@ int watch_fingerprint(struct watch *w, struct mono now, struct member *m, const 
     conformity_set_kind(w, m, &id);
     k->verified_ds = watch_ds(w, at);
     k->flags |= KNOWN_VERIFIED;
+    watch_touch(w, m, ASPECT_CONFORM);
     if (wants_list(k, m)) {
         *want = (!again || (k->flags & KNOWN_LIES)) && gather_ask(w, at, m, k);
         w->gather->wanting = true;
@@ -120,6 +121,7 @@ int watch_verified(struct watch *w, struct mono now, struct member *m, struct er
     if (!k->kind || !(k->flags & KNOWN_VERIFIED))
         return err_set(e, -ENOENT, "the same as before, and nothing was said on this boot before");
     k->verified_ds = watch_ds(w, at);
+    watch_touch(w, m, ASPECT_CONFORM);
     conformity_look(w, at, m, true);
     return 0;
 }
@@ -337,6 +339,7 @@ int watch_components(struct watch *w, struct mono now, struct member *m, const j
         return err_set(e, -EAGAIN, "part %u of %u", (unsigned)part, (unsigned)parts);
     if (rc == 0) {
         rc = take_list(w, at, m, &a->list, e);
+        watch_touch(w, m, ASPECT_CONFORM);
         gather_answered(w, &id, m);
     }
     gather_forget(w, m);
@@ -363,4 +366,5 @@ void gather_destroy(struct watch *w)
     struct assembly *a, *next;
     HASH_ITER (hh, w->gather->assemblies, a, next)
         assembly_drop(w, a);
+    told_destroy(w);
 }

@@ -37,6 +37,14 @@ struct gather {
     uint32_t cursor;        /* the member at which the next round of questions begins */
     bool wanting;           /* some list is not known */
     struct mono full_until; /* until then no list is asked for, because there is no room */
+
+    /* At a follower: the lists that the leader told, each with a reference, and the one that is coming. */
+    struct listing **told;
+    size_t n_told;
+    struct fingerprint coming_id;
+    struct components coming;
 };
+
+void told_destroy(struct watch *w);
 
 #endif

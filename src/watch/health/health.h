@@ -168,6 +168,11 @@ enum result said_of(const struct watch *w, struct mono now, const struct health_
 void heard_keep(const struct verdict *v, struct heard *h);
 /* h becomes the result of m's check. Takes the details from h. */
 void heard_believe(struct watch *w, struct mono now, struct health_state *v, struct heard *h);
+/* Adds the result of m's check as JSON, as a follower is told: as CHECKS has it, with "since_ms". */
+void said_write(const struct watch *w, struct mono now, const struct health_state *v, size_t i,
+                struct text *t);
+/* The moments of a result that a follower was told, which has details. */
+void said_told(struct health_state *v, size_t i, struct mono since, struct mono told);
 /* A check that the controller had carried out has just ended with this verdict. */
 void said_note(struct watch *w, struct mono now, const struct member *m, size_t i, const struct verdict *x);
 

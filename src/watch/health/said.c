@@ -5,6 +5,8 @@
 #include "watch/view/view.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,5 +70,53 @@ void said_note(struct watch *w, struct mono now, const struct member *m, size_t 
     health_state_assign(w, m, v);
     heard_keep(x, &h);
     heard_believe(w, now, v, &h);
+    watch_touch(w, m, ASPECT_CHECKS);
     saying_fini(&h.saying);
+}
+
+/* --- as a follower is told ----------------------------------------------------------------------- */
+
+static void write_details(const struct saying *s, enum result r, struct text *t)
+{
+    CLEANUP_FREE struct verdict *v = mem_alloc(sizeof *v);
+    CLEANUP_TEXT struct text is = {0};
+    v->result = r;
+    if (s && s->text && !s->blind)
+        snprintf(v->text, sizeof v->text, "%s", s->text);
+    v->more = s ? s->more : 0;
+    v->n = s ? s->n : 0;
+    if (s && s->n)
+        memcpy(v->findings, s->findings, s->n * sizeof *s->findings);
+    verdict_write(v, &is);
+    text_add_bytes(t, is.s + 1, is.len - 2); /* its members */
+    if (s && s->blind) {
+        text_add(t, ",\"blind\":");
+        text_add_json(t, s->text);
+    }
+}
+
+void said_write(const struct watch *w, struct mono now, const struct health_state *v, size_t i,
+                struct text *t)
+{
+    assert(was_said(v, i));
+    const struct saying *s = saying_find(v, i);
+    const int64_t age_ms = span_to_ms(mono_sub(now, said_looked(w, v, i)));
+    text_add(t, "{\"check\":");
+    text_add_json(t, check_at(w, i)->name);
+    text_printf(t, ",\"age_ms\":%" PRId64 ",", age_ms > 0 ? age_ms : 0);
+    if (s)
+        text_printf(t, "\"since_ms\":%" PRId64 ",\"told_ms\":%" PRId64 ",",
+                    span_to_ms(mono_sub(now, s->since)), span_to_ms(mono_sub(now, s->told)));
+    write_details(s, (enum result)((v->said[i] & SAID_RESULT) - 1), t);
+    text_add_char(t, '}');
+}
+
+void said_told(struct health_state *v, size_t i, struct mono since, struct mono told)
+{
+    for (size_t k = 0; k < v->n_sayings; k++) {
+        if (v->sayings[k].check != i)
+            continue;
+        v->sayings[k].since = since;
+        v->sayings[k].told = told;
+    }
 }

@@ -43,6 +43,7 @@ void watch_elsewhere(struct watch *w, struct mono now, struct member *m, const s
     r->at = now;
     if (!elsewhere_set(&r->is, is))
         return;
+    watch_touch(w, m, ASPECT_OUTSIDE);
     if (was_held && is->state != ELSEWHERE_HELD)
         watch_of(w, m)->freed = watch_awake(w, w->last_tick);
     row_refresh(w, m);
@@ -59,6 +60,7 @@ void held_look(struct watch *w, struct mono now, const struct member *m)
         r->unread = w->held->unread = true;
     } else if (stands && !held_applies(w, m, ELSEWHERE_OCHAMI)) {
         elsewhere_set(&r->is, &(struct elsewhere){.where = ELSEWHERE_OCHAMI});
+        watch_touch(w, m, ASPECT_OUTSIDE);
         row_refresh(w, m);
     }
 }

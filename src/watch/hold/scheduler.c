@@ -12,6 +12,7 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
         return;
     o->scheduler = true;
     o->scheduled = is;
+    watch_touch(w, m, ASPECT_OUTSIDE);
     row_refresh(w, m);
     if (member_repair(m))
         health_changed(w, m);
@@ -20,16 +21,23 @@ void watch_scheduler(struct watch *w, struct member *m, enum work work, bool com
 void watch_scheduler_word(struct watch *w, struct member *m, const struct scheduler_word *says)
 {
     scheduler_word_set(&watch_of(w, m)->word, says);
+    watch_touch(w, m, ASPECT_OUTSIDE);
 }
 
 void watch_slurmd(struct watch *w, struct member *m, enum slurmd is)
 {
-    watch_of(w, m)->slurmd = is;
+    struct observed *o = watch_of(w, m);
+    if (o->slurmd != is)
+        watch_touch(w, m, ASPECT_OUTSIDE);
+    o->slurmd = is;
 }
 
 void watch_away(struct watch *w, struct member *m, bool away)
 {
-    watch_of(w, m)->away = away;
+    struct observed *o = watch_of(w, m);
+    if (o->away != away)
+        watch_touch(w, m, ASPECT_OUTSIDE);
+    o->away = away;
 }
 
 void watch_unscheduled(struct watch *w, struct member *m)
@@ -41,6 +49,7 @@ void watch_unscheduled(struct watch *w, struct member *m)
     o->slurmd = SLURMD_UNKNOWN;
     scheduler_word_fini(&o->word);
     elsewhere_set(&o->elsewhere[ELSEWHERE_SLURM].is, &(struct elsewhere){0});
+    watch_touch(w, m, ASPECT_OUTSIDE);
     row_refresh(w, m);
     if (member_repair(m))
         health_changed(w, m);

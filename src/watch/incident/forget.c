@@ -111,8 +111,10 @@ void forget_look(struct watch *w, struct mono now, const struct member *m)
     bool is_begun = action_of(o.run).kind == ACTION_FORGET;
     bool is_over = is_begun && (operation_has_ended(o.state) || operation_overdue(w, now, m, &o));
     operation_fini(&o);
-    if (is_over)
+    if (is_over) {
         forget_end(w, v, r);
+        watch_touch(w, m, ASPECT_CHECKS);
+    }
     if (!is_begun && v->told && health_state_speaks(w, m, v) && !is_needed(w, m, v))
         v->answered = r->answer.at;
 }

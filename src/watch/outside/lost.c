@@ -22,6 +22,7 @@
 #include "watch/view/view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static void lost_answered(struct watch *w, struct mono now, const struct member 
     free(a->watchdog);
     a->text = mem_dup(is->text);
     a->watchdog = mem_dup(is->watchdog);
+    watch_touch(w, m, ASPECT_OUTSIDE);
     health_changed(w, m);
 }
 
@@ -280,14 +282,17 @@ static void lost_declare(struct watch *w, struct mono now, const struct member *
     snprintf(a->f.code, sizeof a->f.code, "%s", LOST_CHECK);
     CLEANUP_FREE char *line = mem_line(t.s, FINDING_TEXT_BYTES_MAX);
     snprintf(a->f.text, sizeof a->f.text, "%s", line);
+    watch_touch(w, m, ASPECT_OUTSIDE);
     w->sink.notice(w->sink.arg, LOST_CHECK, m->name, t.s);
 }
 
 /* A node that is heard is not lost, and its absence is forgotten: when it is late again, all begins anew. */
 void lost_look(struct watch *w, struct mono now, const struct member *m)
 {
-    if (watch_live(w, m) && absence_of(w, m))
+    if (watch_live(w, m) && absence_of(w, m)) {
         lost_drop(w, health_state_find(w, m));
+        watch_touch(w, m, ASPECT_OUTSIDE);
+    }
     if (!is_absent(w, now, m))
         return;
     struct health_state *v = health_state_of(w, m);
@@ -296,6 +301,66 @@ void lost_look(struct watch *w, struct mono now, const struct member *m)
     want_bmc(w, now, m, v->absence);
     if (!v->absence->declared && (v->absence->answered || v->absence->tries >= ASK_TRIES))
         lost_declare(w, now, m, v->absence);
+}
+
+/* --- as a follower is told ------------------------------------------------------------------------ */
+
+void lost_write(const struct watch *w, struct mono now, const struct member *m, struct text *t)
+{
+    const struct absence *a = absence_of(w, m);
+    if (!a) {
+        text_add(t, "null");
+        return;
+    }
+    text_printf(t, "{\"answered\":%s,\"on\":%s,\"tries\":%u", a->answered ? "true" : "false",
+                a->on ? "true" : "false", a->tries);
+    if (a->at.ns)
+        text_printf(t, ",\"at_ms\":%" PRId64, span_to_ms(mono_sub(watch_awake(w, now), a->at)));
+    const char *const texts[] = {"bmc",       a->text, "watchdog",
+                                 a->watchdog, "lost",  a->declared ? a->f.text : NULL};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i += 2) {
+        if (!texts[i + 1])
+            continue;
+        text_printf(t, ",\"%s\":", texts[i]);
+        text_add_json(t, texts[i + 1]);
+    }
+    text_add_char(t, '}');
+}
+
+/* A text of an object, which may be absent: NULL then. */
+static char *text_of(const json_t *is, const char *key)
+{
+    return mem_dup(json_string_value(json_object_get(is, key)));
+}
+
+int lost_read(struct watch *w, struct mono now, const struct member *m, const json_t *is, struct err *e)
+{
+    struct health_state *v = health_state_of(w, m);
+    uint64_t tries = 0, at_ms = 0;
+    lost_drop(w, v);
+    if (!json_is_object(is))
+        return 0;
+    if (json_take_u64(is, "tries", UINT32_MAX, &tries, e) < 0 ||
+        json_take_u64(is, "at_ms", INT64_MAX / 1000000, &at_ms, e) == -EINVAL)
+        return -EINVAL;
+    struct absence *a = v->absence = mem_alloc(sizeof *v->absence);
+    a->answered = json_is_true(json_object_get(is, "answered"));
+    a->on = json_is_true(json_object_get(is, "on"));
+    a->tries = (unsigned)tries;
+    a->text = text_of(is, "bmc");
+    a->watchdog = text_of(is, "watchdog");
+    if (json_object_get(is, "at_ms"))
+        a->at = (struct mono){watch_observed_at(w, now).ns - span_ms((int64_t)at_ms).ns};
+    if ((a->answered || a->at.ns) && !a->text)
+        a->text = mem_dup("");
+    const char *lost = json_text(is, "lost");
+    if (*lost) {
+        a->declared = true;
+        a->f = (struct finding){.result = RESULT_LOST};
+        snprintf(a->f.code, sizeof a->f.code, "%s", LOST_CHECK);
+        snprintf(a->f.text, sizeof a->f.text, "%s", lost);
+    }
+    return 0;
 }
 
 /* --- what follows ----------------------------------------------------------------------------- */

@@ -18,11 +18,12 @@
 #include "watch/view/view.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUTSIDE_STALE_S = 86400, OUTSIDE_TIMEOUT_S = 600 };
+enum { OUTSIDE_STALE_S = 86400, OUTSIDE_TIMEOUT_S = 600, AGE_MAX_MS = 1000000000 };
 
 bool outside_is(const struct watch *w, const char *check)
 {
@@ -228,6 +229,7 @@ int watch_event(struct watch *w, struct mono now, struct wall wall, struct membe
     if (x->told.ns && looked.ns < x->looked.ns)
         return err_set(e, -ESTALE, "there is a newer result of %s on node \"%s\"", check, m->name);
     outside_take(x, at, looked, v);
+    watch_touch(w, m, ASPECT_CHECKS);
     health_heard(w, at, wall, m);
     return 0;
 }
@@ -251,6 +253,43 @@ void outside_each(const struct watch *w, struct mono now, const struct member *m
         }
         fn(arg, said);
     }
+}
+
+void outside_write(const struct watch *w, struct mono now, const struct member *m, struct text *t)
+{
+    const struct health_state *v = health_state_find(w, m);
+    CLEANUP_FREE struct verdict *is = mem_alloc(sizeof *is);
+    text_add_char(t, '[');
+    for (const struct outside *x = v ? v->outside : NULL; x; x = x->next) {
+        const int64_t age_ms = span_to_ms(mono_sub(watch_awake(w, now), x->looked));
+        verdict_clear(is);
+        is->result = x->result;
+        snprintf(is->text, sizeof is->text, "%s", x->text);
+        is->more = x->more;
+        is->n = x->n;
+        memcpy(is->findings, x->findings, x->n * sizeof *x->findings);
+        text_add(t, x == v->outside ? "{\"check\":" : ",{\"check\":");
+        text_add_json(t, x->name);
+        text_printf(t, ",\"age_ms\":%" PRId64 ",\"is\":", age_ms > 0 ? age_ms : 0);
+        verdict_write(is, t);
+        text_add_char(t, '}');
+    }
+    text_add_char(t, ']');
+}
+
+int outside_read(struct watch *w, struct mono now, struct wall wall, struct member *m, const json_t *one,
+                 struct err *e)
+{
+    const char *check;
+    uint64_t age_ms;
+    CLEANUP_FREE struct verdict *is = mem_alloc(sizeof *is);
+    if (json_take_string(one, "check", &check, e) < 0 ||
+        json_take_u64(one, "age_ms", AGE_MAX_MS, &age_ms, e) < 0 ||
+        verdict_read(json_object_get(one, "is"), is, e) < 0)
+        return -EINVAL;
+    /* What the watch does not take, because it is old or its check has a record here, counts for nothing. */
+    watch_event(w, now, wall, m, check, is, span_ms((int64_t)age_ms), NULL);
+    return 0;
 }
 
 void outside_create(struct watch *w)

@@ -31,6 +31,18 @@ struct outside {
     struct outside *next;
 };
 
+/* --- as a follower is told (picture.h) --------------------------------------------------------------- */
+
+/* Adds the results of other systems' checks on m, as JSON: an array. */
+void outside_write(const struct watch *w, struct mono now, const struct member *m, struct text *t);
+/* Takes one of them over. -EINVAL. */
+int outside_read(struct watch *w, struct mono now, struct wall wall, struct member *m, const json_t *one,
+                 struct err *e);
+/* Adds what is known of m, which stays silent, as JSON: an object, or null when nothing is. */
+void lost_write(const struct watch *w, struct mono now, const struct member *m, struct text *t);
+/* Takes it over. -EINVAL. */
+int lost_read(struct watch *w, struct mono now, const struct member *m, const json_t *is, struct err *e);
+
 /* --- nodes that stay silent -------------------------------------------------------------------------- */
 
 /* In each sweep, for a listed member: when it stays silent, its BMC is asked, and then it is lost. */

@@ -24,11 +24,12 @@ void watch_window(struct watch *w, struct member *m, const char *why)
 {
     struct observed *o = watch_of(w, m);
     bool was = window_of(w, m) != NULL;
-    o->window_known = true;
-    if (!o->window || !why || strcmp(o->window, why) != 0) {
+    if (!o->window_known || (o->window ? !why || strcmp(o->window, why) != 0 : why != NULL)) {
         free(o->window);
         o->window = mem_dup(why);
+        watch_touch(w, m, ASPECT_OUTSIDE);
     }
+    o->window_known = true;
     if (was == (why != NULL))
         return;
     if (was)

@@ -38,6 +38,7 @@ void silence_create(struct watch *w)
     w->silence = mem_alloc(sizeof *w->silence);
     memset(w->silence->wheel, 0xff, sizeof w->silence->wheel);
     w->silence->calm = w->began;
+    w->silence->tick = w->silence->ticked = mono_sub(w->last_tick, w->created).ns / span_ms(WATCH_TICK_MS).ns;
 }
 
 void silence_destroy(struct watch *w)
@@ -89,7 +90,7 @@ static void silence_plan(struct watch *w, uint32_t id, int64_t tick)
 /* The first tick after `at`. A moment beyond the wheel's range gets a look on the way. */
 static int64_t tick_of(const struct watch *w, struct mono at)
 {
-    int64_t tick = span_ms(WATCH_TICK_MS).ns, left = at.ns - w->created.ns - w->silence->ticked * tick;
+    int64_t tick = span_ms(WATCH_TICK_MS).ns, left = at.ns - (w->created.ns + w->silence->ticked * tick);
     if (left <= tick)
         return w->silence->ticked + 1;
     return w->silence->ticked + (left >= (DUE_TICKS - 1) * tick ? DUE_TICKS - 1 : (left + tick - 1) / tick);

@@ -62,6 +62,7 @@ void repair_stage(struct watch *w, struct mono now, const struct member *m)
     if (!r || v->stage.ns == r->since.ns)
         return;
     int64_t all = r->deadline.ns - r->since.ns, left = r->deadline.ns - w->wall.ns;
+    watch_touch(w, m, ASPECT_CHECKS);
     v->stage = r->since;
     v->stage_at = now;
     v->stage_limited = r->deadline.ns != 0;

@@ -16,8 +16,13 @@
  * node off or is about to power it on or off. */
 enum slurmd { SLURMD_UNKNOWN, SLURMD_ANSWERS, SLURMD_SILENT, SLURMD_OFF };
 
+/* The parts of what is observed about a member, as a follower is told them (picture.h). */
+enum aspect { ASPECT_PRESENCE, ASPECT_REPORT, ASPECT_CONFORM, ASPECT_CHECKS, ASPECT_OUTSIDE, ASPECTS };
+
 /* What was observed about one member. */
 struct observed {
+    /* The number of the last change (watch_touch): of each part, of any, and of when it was heard; 0: none */
+    uint64_t changed[ASPECTS], changed_any, changed_heard;
     struct beat beat;
     struct report report;
     /* what an earlier controller was told, for people; NULL: unknown, or the node has reported */

@@ -97,8 +97,14 @@ const struct observed *watch_observed(const struct watch *w, const struct member
     return m->id < w->n ? &w->seen[m->id] : &w->unmet;
 }
 
+void watch_touch(struct watch *w, const struct member *m, enum aspect p)
+{
+    struct observed *o = watch_of(w, m);
+    o->changed[p] = o->changed_any = ++w->changes;
+}
+
 struct watch *view_create(struct cluster *c, const struct watch_policy *p, struct mono now,
-                          const struct watch_sink *sink, const struct watch_up *up)
+                          struct span before, const struct watch_sink *sink, const struct watch_up *up)
 {
     assert(sink->propose && sink->notice && sink->alarm);
     struct watch *w = mem_alloc(sizeof *w);
@@ -107,7 +113,7 @@ struct watch *view_create(struct cluster *c, const struct watch_policy *p, struc
     w->sink = *sink;
     w->up = up;
     w->alarms = (struct alarms){.fn = sink->alarm, .arg = sink->arg};
-    w->created = now;
+    w->created = (struct mono){now.ns - before.ns};
     w->began = mono_add(now, p->spread);
     w->last_tick = now;
     beat_init(&w->unmet.beat, view_met(w));

@@ -37,8 +37,9 @@ struct watch {
     struct watch_sink sink;
     struct observed *seen; /* by member id */
     size_t n, cap;
-    struct observed unmet; /* the observation of a member that was not met yet */
-    struct mono created, began;
+    struct observed unmet;      /* the observation of a member that was not met yet */
+    struct mono created, began; /* created: moments are kept as distances from it */
+    uint64_t changes;           /* the number of the last change of an observation */
     struct mono last_tick;
     struct wall wall; /* at the last tick */
     struct span stood_still;
@@ -87,11 +88,14 @@ struct mono watch_awake(const struct watch *w, struct mono now);
 struct mono watch_observed_at(struct watch *w, struct mono now);
 /* The observations of m; makes room for members that were met since. */
 struct observed *watch_of(struct watch *w, const struct member *m);
+/* This part of what is observed about m changed: followers are to be told. */
+void watch_touch(struct watch *w, const struct member *m, enum aspect p);
 
 /* --- life: the top's ----------------------------------------------------------------------------- */
 
+/* before: of what was observed so long before now, the moments can be kept. */
 struct watch *view_create(struct cluster *c, const struct watch_policy *p, struct mono now,
-                          const struct watch_sink *sink, const struct watch_up *up);
+                          struct span before, const struct watch_sink *sink, const struct watch_up *up);
 void view_tick(struct watch *w, struct mono now, struct wall wall); /* time passes */
 void view_destroy(struct watch *w);
 /* What an earlier controller was told about the inventory does not count any more. */
