@@ -50,6 +50,7 @@ struct shell_token {
     const struct hostlist *groups;
     bool is_person; /* the token proves that a person signed in */
     struct wall until;
+    const struct hostlist *tenants; /* that it names */
 };
 typedef void shell_token_fn(void *arg, const struct shell_token *t, const struct err *why);
 

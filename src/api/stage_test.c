@@ -62,8 +62,13 @@ static void on_names(void *arg, const struct shell_process *p, shell_names_fn *f
 
 static void tell_token(const char *token, shell_token_fn *fn, void *fn_arg)
 {
-    const struct shell_token sue = {
-        .subject = "77", .name = "Sue", .is_person = true, .until = {INT64_C(1794000000) * 1000000000}};
+    static char physics[] = "physics", *tenant = physics;
+    const struct hostlist tenants = {.names = &tenant, .n = 1};
+    const struct shell_token sue = {.subject = "77",
+                                    .name = "Sue",
+                                    .is_person = true,
+                                    .until = {INT64_C(1794000000) * 1000000000},
+                                    .tenants = &tenants};
     struct err why;
     err_set(&why, -EPERM, "the token's signature is not the issuer's");
     bool is_good = strcmp(token, "good") == 0;

@@ -236,7 +236,7 @@ static void on_token(void *arg, const struct token *t, const struct err *why)
 {
     struct token_ask *ask = arg;
     const struct shell_token said =
-        t ? (struct shell_token){t->subject, t->name, &t->groups, t->is_person, t->until}
+        t ? (struct shell_token){t->subject, t->name, &t->groups, t->is_person, t->until, &t->tenants}
           : (struct shell_token){0};
     ask->fn(ask->arg, t ? &said : NULL, why);
     free(ask);

@@ -34,10 +34,11 @@ void reload_issuer(struct controller *c)
     c->issuer = NULL;
     if (*text[SETTING_OIDC_ISSUER])
         c->issuer = issuer_create(
-            c->loop, &(struct issuer_conf){{text[SETTING_OIDC_ISSUER], text[SETTING_OIDC_AUDIENCE],
-                                            text[SETTING_OIDC_NAME_CLAIM], text[SETTING_OIDC_GROUPS_CLAIM],
-                                            text[SETTING_OIDC_PERSON_CLAIM]},
-                                           *text[SETTING_OIDC_CA] ? text[SETTING_OIDC_CA] : NULL});
+            c->loop,
+            &(struct issuer_conf){{text[SETTING_OIDC_ISSUER], text[SETTING_OIDC_AUDIENCE],
+                                   text[SETTING_OIDC_NAME_CLAIM], text[SETTING_OIDC_GROUPS_CLAIM],
+                                   text[SETTING_OIDC_PERSON_CLAIM], text[SETTING_OIDC_TENANTS_CLAIM]},
+                                  *text[SETTING_OIDC_CA] ? text[SETTING_OIDC_CA] : NULL});
 }
 
 /* A follower has no agents, and does nothing outside. */
