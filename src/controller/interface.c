@@ -267,6 +267,7 @@ int interface_open(struct controller *c, struct err *e)
                                     .token = shell_token,
                                     .submit = shell_submit,
                                     .reload = reload_config,
+                                    .configuration = reload_texts,
                                     .status = shell_status,
                                     .revision = shell_revision,
                                     .journal = shell_journal,

@@ -30,8 +30,10 @@ struct quorum {
     bool is_leader; /* the leader that etcd named last is this process */
     char leader[ETCD_NAME_BYTES_MAX + 1], leader_address[ETCD_ADDRESS_BYTES_MAX + 1]; /* "": nobody leads */
     bool is_resigned;
-    struct err silent; /* why etcd does not answer; code 0: it answers */
-    struct err behind; /* why this controller is not current; code 0: it is */
+    struct err silent;  /* why etcd does not answer; code 0: it answers */
+    struct err behind;  /* why this controller is not current; code 0: it is */
+    struct err untaken; /* why the agreed configuration is not the one in force here; code 0: it is */
+    struct mono tried;  /* to take it */
 };
 
 /* --- the state in etcd --------------------------------------------------------------------------- */
@@ -132,11 +134,17 @@ static void on_change(void *arg, struct store_change *change)
     committer_follow(c->committer, change);
 }
 
+/* Who decides by another configuration than the agreed one does not lead. */
+static void quorum_stand(struct controller *c)
+{
+    lease_stand(c->lease, !c->quorum->behind.code && !c->quorum->untaken.code);
+}
+
 static void on_current(void *arg, const struct err *why)
 {
     struct controller *c = arg;
     c->quorum->behind = why ? *why : (struct err){0};
-    lease_stand(c->lease, !why);
+    quorum_stand(c);
 }
 
 static void on_end(void *arg, const struct err *why)
@@ -258,15 +266,30 @@ static void on_health(void *arg, const struct etcd_health *h)
                           "corrupt", h->corrupt, "endpoints", endpoints);
 }
 
+/* At once, and where a file of this controller's is wrong again until it is mended. */
+static void take_revised(struct controller *c, struct mono now)
+{
+    struct quorum *q = c->quorum;
+    struct err why = {0};
+    bool again = q->untaken.code && mono_sub(now, q->tried).ns >= span_s(HEALTH_S).ns;
+    if (!c->revised && !again)
+        return;
+    c->revised = false;
+    q->tried = now;
+    int rc = reload_agreed(c, &why);
+    if (rc < 0)
+        log_warn("%s", why.msg);
+    q->untaken = rc == -EINVAL ? why : (struct err){0};
+    quorum_stand(c);
+}
+
 void quorum_turn(struct controller *c, struct mono now)
 {
     struct quorum *q = c->quorum;
     if (!q)
         return;
     lease_tell(c->lease, committer_revision(c->committer));
-    if (c->revised)
-        reload_agreed(c);
-    c->revised = false;
+    take_revised(c, now);
     if (q->asking || (q->asked.ns && mono_sub(now, q->asked).ns < span_s(HEALTH_S).ns))
         return;
     q->asked = now;
@@ -291,9 +314,10 @@ json_t *quorum_status(const struct controller *c)
     json_t *is =
         json_pack("{s:s,s:s,s:o,s:I,s:b,s:s}", "leader", q->leader, "address", q->leader_address, "members",
                   members, "head", (json_int_t)lease_head(c->lease), "current", is_current, "message",
-                  q->silent.code ? q->silent.msg
-                  : is_current   ? ""
-                                 : q->behind.msg);
+                  q->silent.code    ? q->silent.msg
+                  : q->untaken.code ? q->untaken.msg
+                  : is_current      ? ""
+                                    : q->behind.msg);
     if (q->follow && follow_age(q->follow, mono_now(), &age))
         json_object_set_new(is, "age_ms", json_integer((json_int_t)(age.ns / 1000000)));
     if (q->health)

@@ -165,7 +165,7 @@ def test_roles_hold_for_the_tenants_of_a_token(world):
     contains(with_token(c, paula, 'owner', 'claim', 'n03', '--owner', 'physics', status=3), 'its quota is 2', 'the quota')
     contains(with_token(c, paula, 'owner', 'claim', 'n03', '--owner', 'bio', status=5), 'no role for the tenant "bio"', 'another tenant')
     c.fettle('owner', 'claim', 'n03', '--owner', 'bio')
-    equal([o['owner'] for o in json.loads(with_token(c, paula, 'owner', 'list', '--json'))['owners']], ['physics/batch:1'], 'what she sees')
+    equal([o['Owner'] for o in json.loads(with_token(c, paula, 'owner', 'list', '--json'))], ['physics/batch:1'], 'what she sees')
     contains(with_token(c, paula, 'owner', 'release', '--owner', 'bio', status=5), 'no role for the tenant "bio"', "another's nodes")
     contains(with_token(c, paula, 'node', 'drain', 'n01', '--reason', 'x', status=5), 'has the role tenant-administrator', 'a drain')
     contains(with_token(c, carl, 'owner', 'claim', 'n04', status=2), 'for which tenant?', 'a claimant of two')
