@@ -573,6 +573,7 @@ void said_read(const char *set, struct command *cmd)
                                                                              : NULL};
         break;
     case COMMAND_REVISE: read_revision(o, &cmd->revise); break;
+    case COMMAND_FEATURES: cmd->features.level = number(o, "level"); break;
     case COMMAND_BACKUP:
         cmd->backup = (struct backup_command){text(o, "name"), moment(o, "at"), number(o, "revision"),
                                               number(o, "bytes")};

@@ -248,6 +248,16 @@ def test_the_configuration_is_one(world):
     q.agreed('after the reload')
 
 
+def test_features_are_agreed(world):
+    """Each controller tells which level it knows, and the leader agrees what all of them know."""
+    q = Quorum(world)
+    follower = q.followers()[0]
+    wait('the level is agreed', lambda: follower.status()['quorum']['level'] == 2)
+    equal({m['level'] for m in follower.status()['quorum']['members']}, {2}, 'what the members know')
+    (agreed,) = [e for e in q.leader().journal() if e['what'] == 'feature.level']
+    contains(agreed['text'], 'level 2: all controllers know', 'the journal')
+
+
 def test_a_follower_agrees_its_files(world):
     """The tool that reached a follower takes that one's files, and brings their texts to the leader."""
     q = Quorum(world)

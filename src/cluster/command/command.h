@@ -55,6 +55,11 @@ struct state_command {
         *authority; /* the fingerprint of the authority of all its controllers; NULL: of its only one */
 };
 
+/* FEATURES: every controller that counts knows this level (state/feature.h). */
+struct features_command {
+    uint64_t level;
+};
+
 /* BACKUP: a backup was made. */
 struct backup_command {
     const char *name; /* of its directory */
@@ -115,6 +120,7 @@ struct command {
         struct state_command state;
         struct owner_command own; /* OWNER_CLAIM, OWNER_RELEASE, OWNER_TRANSFER */
         struct backup_command backup;
+        struct features_command features;
     };
 };
 

@@ -416,6 +416,7 @@ int decide_command(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_OWNER_RELEASE:
     case COMMAND_OWNER_TRANSFER: rc = decide_owner(c, cmd, d, e); break;
     case COMMAND_BACKUP: rc = decide_backup(c, cmd, d, e); break;
+    case COMMAND_FEATURES: rc = decide_level(c, cmd, d, e); break;
     case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }

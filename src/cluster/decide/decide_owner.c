@@ -302,6 +302,8 @@ int decide_owner(const struct cluster *c, const struct command *cmd, struct deci
         rc = check_person(c, &cmd->own, cmd->actor, e);
     if (rc == 0 && o.moved.n && *o.to_name)
         rc = *cmd->own.to.person ? check_pool(c, &o, e) : check_quota(c, &o, e);
+    if (rc == 0 && o.moved.n && *cmd->own.to.person && *cmd->own.to.tenant)
+        rc = decide_feature(c, FEATURE_PERSON_OF_TENANT, d, e);
     if (rc == 0 && moved && o.moved.n)
         owning_put(c, &o, d);
     return rc;

@@ -197,6 +197,7 @@ static void test_a_sensitive_node_is_a_persons(void **state)
 static void test_a_person_may_work_for_a_tenant(void **state)
 {
     struct world *w = *state;
+    assert_int_equal(cluster_put(w->c, "feature/level", "{\"level\":2}", NULL), 0);
     assert_string_equal(
         world_ask(w, COMMAND_OWNER_CLAIM, "ann", "s1", quoted("{'to':'physic@ann','person':true}"), NULL),
         "no tenant \"physic\"; the nearest is \"physics\"");

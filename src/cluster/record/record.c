@@ -470,7 +470,8 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"config/", put_config},
                  {"owner/", put_owner},
                  {"wiped/", put_wiped},
-                 {"backup/", put_backup}};
+                 {"backup/", put_backup},
+                 {"feature/", put_feature}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);

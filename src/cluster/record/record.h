@@ -74,6 +74,7 @@ char *wiped_record(struct wall at, const char *remedy, const char *operation);
 
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
 
+int put_feature(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_backup(struct cluster *c, const char *name, const char *value, struct err *e);
 /* backup/last; the caller frees it. */
 char *backup_record(const struct backup_made *b);

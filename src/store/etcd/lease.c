@@ -511,6 +511,11 @@ void lease_tell(struct lease *l, uint64_t revision)
     l->told.revision = revision;
 }
 
+void lease_tell_level(struct lease *l, uint64_t level)
+{
+    l->told.level = level;
+}
+
 uint64_t lease_head(const struct lease *l)
 {
     return l->head;
@@ -521,8 +526,9 @@ void lease_members(const struct lease *l, lease_member_fn *fn, void *arg)
     struct mono now = mono_boot();
     for (size_t i = 0; i < l->n_members; i++) {
         const struct member *m = &l->members[i];
-        const struct lease_member told = {m->told.name, m->told.address, m->told.at,
-                                          mono_sub(now, m->changed), m->told.revision};
+        const struct lease_member told = {m->told.name,     m->told.address,
+                                          m->told.at,       mono_sub(now, m->changed),
+                                          m->told.revision, m->told.level};
         fn(arg, &told);
     }
 }

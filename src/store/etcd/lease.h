@@ -35,6 +35,7 @@ struct lease_member {
     struct wall at;    /* its clock then */
     struct span age;   /* since this controller saw it change, at most */
     uint64_t revision; /* the state that it had */
+    uint64_t level;    /* of the features that it knows; 0: it tells none */
 };
 
 struct lease_events {
@@ -74,6 +75,8 @@ void lease_look(struct lease *l);
 
 /* The revision that this controller tells the others of. */
 void lease_tell(struct lease *l, uint64_t revision);
+/* The level of the features that it knows; likewise. */
+void lease_tell_level(struct lease *l, uint64_t level);
 
 /* The newest revision of the state, as the last answer of etcd had it; 0: no answer yet. */
 uint64_t lease_head(const struct lease *l);
