@@ -178,13 +178,6 @@ static int owner_meant(const struct call *c, const struct owner *asked, struct o
     return *asked->person || *asked->tenant ? 0 : reach_self(c->caller, out, e);
 }
 
-/* The caller may act for the owner of today and for that of tomorrow. */
-static int owner_check(const struct call *c, const struct command *cmd, struct err *e)
-{
-    int rc = cmd->kind == COMMAND_OWNER_CLAIM ? 0 : reach_check(c->caller, &cmd->own.from, e);
-    return rc == 0 && cmd->kind != COMMAND_OWNER_RELEASE ? reach_check(c->caller, &cmd->own.to, e) : rc;
-}
-
 static int owner_change(struct call *c, enum command_kind kind, struct err *e)
 {
     struct ask a = {0};
@@ -195,7 +188,7 @@ static int owner_change(struct call *c, enum command_kind kind, struct err *e)
     if (rc == 0 && kind == COMMAND_OWNER_TRANSFER)
         cmd.own.to = a.new_owner;
     if (rc == 0)
-        rc = owner_check(c, &cmd, e);
+        rc = reach_change(c->caller, &cmd, e);
     if (rc == 0) {
         cmd.reason = a.reason;
         rc = call_submit(c, &a.nodes, &cmd, NULL);

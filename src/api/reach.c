@@ -36,6 +36,12 @@ int reach_check(const struct caller *c, const struct owner *o, struct err *e)
     return rc == 0 && want == RIGHT_OWN_SELF ? check_claimant(c, e) : rc;
 }
 
+int reach_change(const struct caller *c, const struct command *cmd, struct err *e)
+{
+    int rc = cmd->kind == COMMAND_OWNER_CLAIM ? 0 : reach_check(c, &cmd->own.from, e);
+    return rc == 0 && cmd->kind != COMMAND_OWNER_RELEASE ? reach_check(c, &cmd->own.to, e) : rc;
+}
+
 bool reach_sees(const struct caller *c, const struct owner *o)
 {
     return is_self(c, o) || access_permits(RIGHT_OWNERS, tenancy_roles(&c->tenancy, o->tenant));

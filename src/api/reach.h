@@ -14,6 +14,9 @@
 
 /* 0, or -EACCES with the roles that may: nodes may begin to work for this owner, or cease to. */
 int reach_check(const struct caller *c, const struct owner *o, struct err *e);
+/* The same for a claim, a release or a transfer, which names the owner of today, that of tomorrow, or both.
+ */
+int reach_change(const struct caller *c, const struct command *cmd, struct err *e);
 /* Whether the caller, who has the right OWNERS, reads what this owner has. */
 bool reach_sees(const struct caller *c, const struct owner *o);
 /* The caller as an owner: a person, and the tenant when the caller's role holds for one tenant alone. -EACCES

@@ -121,6 +121,68 @@ static void every_role_with_every_owner(void **state)
     golden_check("reach.txt", &t);
 }
 
+/* Each change of owners, from and to owners of the own tenant and of another one. */
+static const struct change {
+    enum command_kind kind;
+    const char *what, *from, *to; /* NULL: it names none */
+} changes[] = {
+    {COMMAND_OWNER_CLAIM, "claim", NULL, "physics/batch:7"},
+    {COMMAND_OWNER_CLAIM, "claim", NULL, "chem/x:7"},
+    {COMMAND_OWNER_CLAIM, "claim", NULL, "physics@SELF"},
+    {COMMAND_OWNER_CLAIM, "claim", NULL, "chem@SELF"},
+    {COMMAND_OWNER_CLAIM, "claim", NULL, "@SELF"},
+    {COMMAND_OWNER_CLAIM, "claim", NULL, "physics@other"},
+    {COMMAND_OWNER_RELEASE, "release", "physics/batch:7", NULL},
+    {COMMAND_OWNER_RELEASE, "release", "chem/x:7", NULL},
+    {COMMAND_OWNER_RELEASE, "release", "physics@SELF", NULL},
+    {COMMAND_OWNER_RELEASE, "release", "chem@SELF", NULL},
+    {COMMAND_OWNER_RELEASE, "release", "@SELF", NULL},
+    {COMMAND_OWNER_RELEASE, "release", "physics@other", NULL},
+    {COMMAND_OWNER_TRANSFER, "transfer", "physics", "physics/batch:7"},
+    {COMMAND_OWNER_TRANSFER, "transfer", "physics", "chem"},
+    {COMMAND_OWNER_TRANSFER, "transfer", "chem", "physics"},
+    {COMMAND_OWNER_TRANSFER, "transfer", "chem", "chem/x:7"},
+    {COMMAND_OWNER_TRANSFER, "transfer", "physics", "physics@SELF"},
+    {COMMAND_OWNER_TRANSFER, "transfer", "physics@SELF", "physics"},
+};
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+static void add_change(const struct change *change, struct text *t)
+{
+    text_printf(t, "\n%-9s %-16s %-16s", change->what, change->from ? change->from : "-",
+                change->to ? change->to : "-");
+    for (int s = 0; s < SUBJECTS; s++) {
+        struct caller c = caller_make(subjects[s]);
+        struct command cmd = {.kind = change->kind};
+        bool from = true, to = true;
+        if (change->from) {
+            cmd.own.from = owner_make(change->from, subjects[s]);
+            from = reach_check(&c, &cmd.own.from, NULL) == 0;
+        }
+        if (change->to) {
+            cmd.own.to = owner_make(change->to, subjects[s]);
+            to = reach_check(&c, &cmd.own.to, NULL) == 0;
+        }
+        int rc = reach_change(&c, &cmd, NULL);
+        assert_int_equal(rc, from && to ? 0 : -EACCES);
+        text_printf(t, " %*s", (int)strlen(subjects[s]), rc == 0 ? "yes" : "-");
+        caller_fini(&c);
+    }
+}
+
+static void every_change_with_every_role(void **state)
+{
+    CLEANUP_TEXT struct text t = {0};
+    text_printf(&t, "Which change of owners who may ask for; SELF is the caller.\n\n%s\n%-9s %-16s %-16s",
+                records, "change", "from", "to");
+    for (int s = 0; s < SUBJECTS; s++)
+        text_printf(&t, " %s", subjects[s]);
+    for (int i = 0; i < CHANGES; i++)
+        add_change(&changes[i], &t);
+    text_add(&t, "\n");
+    golden_check("reach-changes.txt", &t);
+}
+
 /* The rule in other words: a role that is bound to physics does nothing for anybody else. */
 static void a_bound_role_does_nothing_for_others(void **state)
 {
@@ -204,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_role_with_every_owner),
+        cmocka_unit_test(every_change_with_every_role),
         cmocka_unit_test(a_bound_role_does_nothing_for_others),
         cmocka_unit_test(a_refusal_says_for_which_tenant),
         cmocka_unit_test(the_caller_is_the_owner),
