@@ -368,7 +368,8 @@ struct fettle_setting {
 FETTLE_API int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_setting *settings,
                                size_t n, struct fettle_answer **out, struct fettle_error *e);
 
-/* Reads the configuration anew, all or nothing: {changes: [sentence]}. */
+/* Reads the configuration anew, all or nothing: {changes: [sentence]}. The files are those of the first
+ * controller that can be reached; where that one follows, their texts are brought to the one that leads. */
 FETTLE_API int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 /* Begins a backup of the controller's state: {number}. It has ended when `ended` of the list is not below
  * that number. */

@@ -438,8 +438,8 @@ static void print_routes(void)
 static void print_roles(void)
 {
     fputs(".Bl -tag -width tenant-administrator\n", stdout);
-#define ROLE(symbol, name, meaning) \
-    printf(".It Sy %s\n", name);    \
+#define ROLE(symbol, name, tenants, meaning) \
+    printf(".It Sy %s\n", name);             \
     print_sentence(meaning);
 #include "access/role.tbl"
 #undef ROLE

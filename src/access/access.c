@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const role_names[ACCESS_ROLES] = {
-#define ROLE(symbol, name, meaning) [ACCESS_##symbol] = name,
+#define ROLE(symbol, name, tenants, meaning) [ACCESS_##symbol] = name,
 #include "access/role.tbl"
 #undef ROLE
 };

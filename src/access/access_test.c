@@ -25,7 +25,11 @@ static unsigned roles_of(const struct grants *g, enum access_kind kind, const ch
     CLEANUP_HOSTLIST struct hostlist groups = {0};
     if (group)
         hostlist_add(&groups, group);
-    return grants_roles(g, &(struct principal){kind, name, &groups});
+    struct tenancy t = {0};
+    unsigned roles = grants_roles(g, &(struct principal){kind, name, &groups, NULL}, &t);
+    assert_int_equal(t.everywhere, roles);
+    assert_int_equal(t.n, 0);
+    return roles;
 }
 
 enum {
@@ -74,6 +78,74 @@ static void an_identity_is_of_its_kind(void **state)
     grants_fini(&g);
 }
 
+/* Where a record binds its role, the role holds for these tenants and for nothing else. */
+static void records_bind_roles_to_tenants(void **state)
+{
+    enum {
+        TENDS = ROLE_BIT(ACCESS_TENANT_ADMINISTRATOR),
+        CLAIMS = ROLE_BIT(ACCESS_CLAIMANT),
+        SCHEDULES = ROLE_BIT(ACCESS_SCHEDULER)
+    };
+    static const char text[] = "Role=tenant-administrator Subjects=sue,tom Tenants=physics,chem\n"
+                               "Role=claimant SubjectGroups=users TokenTenants=yes\n"
+                               "Role=claimant Subjects=sue Tenants=physics TokenTenants=no\n"
+                               "Role=scheduler Certificates=slurm\n"
+                               "Role=scheduler Certificates=batch,slurm Tenants=chem\n"
+                               "Role=tenant-administrator Users=ann\n";
+    static const struct {
+        enum access_kind kind;
+        const char *name;
+        bool is_user; /* and the token names the tenant bio */
+        unsigned roles, everywhere, physics, chem, bio;
+        const char *only; /* for a claimant */
+    } cases[] = {
+        {ACCESS_TOKEN, "sue", false, TENDS | CLAIMS, 0, TENDS | CLAIMS, TENDS, 0, "physics"},
+        {ACCESS_TOKEN, "sue", true, TENDS | CLAIMS, 0, TENDS | CLAIMS, TENDS, CLAIMS, NULL},
+        {ACCESS_TOKEN, "tom", true, TENDS | CLAIMS, 0, TENDS, TENDS, CLAIMS, "bio"},
+        {ACCESS_TOKEN, "joe", true, CLAIMS, 0, 0, 0, CLAIMS, "bio"},
+        {ACCESS_TOKEN, "joe", false, 0, 0, 0, 0, 0, NULL},
+        {ACCESS_LOCAL, "sue", true, 0, 0, 0, 0, 0, NULL},
+        {ACCESS_CERTIFICATE, "slurm", false, SCHEDULES, SCHEDULES, SCHEDULES, SCHEDULES, SCHEDULES, NULL},
+        {ACCESS_CERTIFICATE, "batch", false, SCHEDULES, 0, 0, SCHEDULES, 0, NULL},
+        {ACCESS_LOCAL, "ann", false, TENDS, 0, 0, 0, 0, NULL},
+    };
+    CLEANUP_HOSTLIST struct hostlist users = {0}, bio = {0};
+    struct grants g;
+    hostlist_add(&users, "users");
+    hostlist_add(&bio, "bio");
+    assert_int_equal(take(text, &g, NULL), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tenancy t = {0};
+        const struct principal p = {cases[i].kind, cases[i].name, cases[i].is_user ? &users : NULL,
+                                    cases[i].is_user ? &bio : NULL};
+        assert_int_equal(grants_roles(&g, &p, &t), cases[i].roles);
+        assert_int_equal(t.everywhere, cases[i].everywhere);
+        assert_int_equal(tenancy_roles(&t, ""), cases[i].everywhere);
+        assert_int_equal(tenancy_roles(&t, "physics"), cases[i].physics);
+        assert_int_equal(tenancy_roles(&t, "chem"), cases[i].chem);
+        assert_int_equal(tenancy_roles(&t, "bio"), cases[i].bio);
+        const char *only = tenancy_only(&t, CLAIMS);
+        assert_true(only ? cases[i].only && strcmp(only, cases[i].only) == 0 : !cases[i].only);
+        tenancy_fini(&t);
+    }
+    grants_fini(&g);
+}
+
+static void add_tenant(void *arg, const char *tenant, int line)
+{
+    text_printf(arg, "%d %s;", line, tenant);
+}
+
+static void tenants_of_records_are_told_with_their_line(void **state)
+{
+    struct grants g;
+    CLEANUP_TEXT struct text t = {0};
+    assert_int_equal(take("Role=viewer Users=a\n\nRole=claimant Subjects=b Tenants=x,y\n", &g, NULL), 0);
+    grants_each_tenant(&g, add_tenant, &t);
+    assert_string_equal(t.s, "3 x;3 y;");
+    grants_fini(&g);
+}
+
 static void wrong_records_are_refused(void **state)
 {
     static const struct {
@@ -87,6 +159,16 @@ static void wrong_records_are_refused(void **state)
         {"Users=a", "roles.conf:1: the record does not say which role it gives"},
         {"Role=viewer Users=a\nRole=viewer Users=a,,b", "roles.conf:2: Users: a name in \"a,,b\" is empty"},
         {"Role=viewer Users=", "roles.conf:1: Users: a name in \"\" is empty"},
+        {"Role=viewer Users=a Tenants=x", "roles.conf:1: the role viewer holds for no tenant in particular"},
+        {"Role=administrator Subjects=a TokenTenants=yes",
+         "roles.conf:1: the role administrator holds for no tenant in particular"},
+        {"Role=claimant Users=a TokenTenants=yes",
+         "roles.conf:1: TokenTenants is for Subjects and SubjectGroups"},
+        {"Role=claimant Subjects=a TokenTenants=maybe",
+         "roles.conf:1: TokenTenants: \"maybe\" is neither yes nor no"},
+        {"Role=claimant Subjects=a Tenants=", "roles.conf:1: Tenants: a name in \"\" is empty"},
+        {"Role=claimant Subjects=a Tenant=x",
+         "roles.conf:1: unknown key \"Tenant\"; the nearest known is \"Tenants\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct grants g;
@@ -153,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_give_roles),
         cmocka_unit_test(an_identity_is_of_its_kind),
+        cmocka_unit_test(records_bind_roles_to_tenants),
+        cmocka_unit_test(tenants_of_records_are_told_with_their_line),
         cmocka_unit_test(wrong_records_are_refused),
         cmocka_unit_test(too_many_records_are_refused),
         cmocka_unit_test(groups_are_wanted_where_a_record_names_one),

@@ -185,16 +185,35 @@ static void on_reload(void *arg, const char *changes, const struct err *why)
     free(r);
 }
 
+static void reload_begin(struct call *c, const struct ask *a, struct reloading *r)
+{
+    CLEANUP_FREE struct revise_part *parts = mem_alloc((a->n_parts + 1) * sizeof *parts);
+    for (size_t i = 0; i < a->n_parts; i++)
+        parts[i] = (struct revise_part){a->parts[i].name, a->parts[i].text};
+    const struct shell_reload asked = {.actor = c->actor,
+                                       .dry = c->dry,
+                                       .parts = a->n_parts ? parts : NULL,
+                                       .n_parts = a->n_parts,
+                                       .revision = a->revision,
+                                       .warnings = a->warnings.len ? a->warnings.s : ""};
+    c->api->shell.reload(c->api->shell.arg, &asked, on_reload, r);
+}
+
 int call_config_reload(struct call *c, struct text *t, struct err *e)
 {
     struct ask a = {0};
     int rc = call_ask(c, &a, e);
-    ask_fini(&a);
     if (rc < 0)
         return rc;
     struct reloading *r = mem_alloc(sizeof *r);
     *r = (struct reloading){c->api->cluster, c->request, c->dry};
     http_set_arg(c->request, r, on_reload_gone);
-    c->api->shell.reload(c->api->shell.arg, c->actor, c->dry, on_reload, r);
+    reload_begin(c, &a, r);
+    ask_fini(&a);
     return CALL_LATER;
+}
+
+int call_config_show(struct call *c, struct text *t, struct err *e)
+{
+    return c->api->shell.configuration(c->api->shell.arg, t, e);
 }

@@ -188,8 +188,9 @@ void api_party(void *arg, struct stream *s, struct party *out)
 {
     const struct api *a = arg;
     struct caller caller = caller_of(s);
-    caller_give_roles(&caller, NULL, &a->policy, a->own);
+    caller_give_roles(&caller, NULL, NULL, &a->policy, a->own);
     caller_party(&caller, stream_peer_network(s), out);
+    caller_fini(&caller);
 }
 
 void call_answer(struct http_request *r, struct text *answer)

@@ -51,6 +51,7 @@ struct shell_token {
     const struct hostlist *groups;
     bool is_person; /* the token proves that a person signed in */
     struct wall until;
+    const struct hostlist *tenants; /* that it names */
 };
 typedef void shell_token_fn(void *arg, const struct shell_token *t, const struct err *why);
 
@@ -62,6 +63,18 @@ struct shell_check {
     unsigned rank;     /* the node's place among them, from 0 */
 };
 typedef void shell_verdict_fn(void *arg, struct member *m, const json_t *verdict, const struct err *why);
+/* A new configuration. */
+struct shell_reload {
+    const char *actor;
+    bool dry; /* it is read and compared, and not taken */
+    /* The texts of all parts, as the shell's `configuration` of any controller has them, with the revision
+     * with which they were compared and sentences about likely mistakes, one a line. parts NULL: the files of
+     * this controller. */
+    const struct revise_part *parts;
+    size_t n_parts;
+    uint64_t revision;
+    const char *warnings;
+};
 typedef void shell_reload_fn(void *arg, const char *changes, const struct err *why);
 typedef void shell_answer_fn(void *arg, const char *answer, const struct err *why);
 
@@ -89,9 +102,11 @@ struct api_shell {
      * makes the id of a new claim: claim is NULL in DRAIN and DOWN. */
     void (*submit)(void *arg, const struct command *cmd, outcome_fn *fn, void *fn_arg);
     /* Reads the configuration anew, and takes it when it is agreed. fn is called once, at once or later: with
-     * sentences, one a line, or with the reason why the old one stays. dry: it is read and compared, and not
-     * taken. */
-    void (*reload)(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg);
+     * sentences, one a line, or with the reason why the old one stays. */
+    void (*reload)(void *arg, const struct shell_reload *r, shell_reload_fn *fn, void *fn_arg);
+    /* Reads this controller's files, and adds their texts as JSON, as a reload takes them (doc/openapi.yaml).
+     * -EINVAL with the mistake in a file. */
+    int (*configuration)(void *arg, struct text *t, struct err *e);
     /* Tells the agents of these nodes (all known) to read their fingerprints anew; *told is how many
      * could be told. */
     int (*recheck)(void *arg, const struct hostlist *nodes, size_t *told, struct err *e);

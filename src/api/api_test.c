@@ -48,6 +48,7 @@ static void test_reads(void **state)
         "/v1/nodes/lx07",
         "/v1/partitions",
         "/v1/tokens",
+        "/v1/configuration",
         "/v1/status",
         "/v1/node",
     };

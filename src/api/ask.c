@@ -32,6 +32,12 @@ void ask_fini(struct ask *a)
         free(a->findings[i].device);
     }
     free(a->findings);
+    for (size_t i = 0; i < a->n_parts; i++) {
+        free(a->parts[i].name);
+        free(a->parts[i].text);
+    }
+    free(a->parts);
+    text_fini(&a->warnings);
     *a = (struct ask){0};
 }
 
@@ -546,6 +552,64 @@ static int parse_owner_transfer(const json_t *o, struct ask *a, struct err *e)
     return rc < 0 ? rc : take_owner(o, "new_owner", &a->new_owner, e);
 }
 
+/* A text may have any character: the reader of its records judges it. */
+static int take_part(const json_t *o, struct ask_part *p, struct err *e)
+{
+    static const char *const keys[] = {"part", "text"};
+    const char *text;
+    int rc = json_is_object(o) ? json_only_keys(o, keys, 2, e)
+                               : err_set(e, -EINVAL, "a member of \"parts\" is no object");
+    if (rc == 0)
+        rc = want_string(o, "text", &text, e);
+    if (rc == 0)
+        rc = take_plain(o, "part", VALUE_BYTES_MAX, &p->name, e);
+    if (rc == 0)
+        p->text = mem_dup(text);
+    return rc;
+}
+
+static int take_parts(const json_t *list, struct ask *a, struct err *e)
+{
+    size_t n = json_array_size(list);
+    if (!json_is_array(list) || n == 0 || n > ASK_PARTS_MAX)
+        return err_set(e, -EINVAL, "\"parts\" is no array of 1 to %d", ASK_PARTS_MAX);
+    a->parts = mem_alloc(n * sizeof *a->parts);
+    int rc = 0;
+    for (; rc == 0 && a->n_parts < n; a->n_parts += rc == 0)
+        rc = take_part(json_array_get(list, a->n_parts), &a->parts[a->n_parts], e);
+    return rc;
+}
+
+static int take_warnings(const json_t *list, struct text *out, struct err *e)
+{
+    size_t n = json_array_size(list);
+    if (list && (!json_is_array(list) || n > ASK_WARNINGS_MAX))
+        return err_set(e, -EINVAL, "\"warnings\" is no array of at most %d", ASK_WARNINGS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        const char *s = json_string_value(json_array_get(list, i));
+        if (!s)
+            return err_set(e, -EINVAL, "a member of \"warnings\" is no string");
+        int rc = check_plain("warnings", s, VALUE_BYTES_MAX, e);
+        if (rc < 0)
+            return rc;
+        text_printf(out, "%s\n", s);
+    }
+    return 0;
+}
+
+/* Nothing, for the files of the controller that is asked; or texts, all of it. */
+static int parse_reload(const json_t *o, struct ask *a, struct err *e)
+{
+    if (json_object_size(o) == 0)
+        return 0;
+    int rc = take_parts(json_object_get(o, "parts"), a, e);
+    if (rc == 0)
+        rc = json_take_u64(o, "revision", INT64_MAX, &a->revision, e);
+    if (rc == -ENOENT)
+        rc = err_set(e, -EINVAL, "\"revision\" is missing: the one with which the texts were compared");
+    return rc == 0 ? take_warnings(json_object_get(o, "warnings"), &a->warnings, e) : rc;
+}
+
 enum { KEYS_MAX = 6 };
 
 static const struct {
@@ -560,7 +624,7 @@ static const struct {
     [ROUTE_node_up] = {parse_release, false, 2, {"nodes", "claim"}},
     [ROUTE_node_set] = {parse_set, false, 2, {"nodes", "set"}},
     [ROUTE_node_forget] = {parse_forget, false, 2, {"nodes", "force"}},
-    [ROUTE_config_reload] = {parse_nothing, true, 0, {NULL}},
+    [ROUTE_config_reload] = {parse_reload, true, 3, {"revision", "parts", "warnings"}},
     [ROUTE_backup_create] = {parse_nothing, true, 0, {NULL}},
     [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
     [ROUTE_token_end] = {parse_token_end, false, 2, {"id", "reason"}},

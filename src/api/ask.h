@@ -18,7 +18,9 @@ enum {
     PEM_BYTES_MAX = 16 << 10,
     OPERATOR_NAME_BYTES_MAX = 64,
     ROLLOUT_DAYS_MAX = 90,
-    FINDINGS_NAMED_MAX = 16
+    FINDINGS_NAMED_MAX = 16,
+    ASK_PARTS_MAX = 32,
+    ASK_WARNINGS_MAX = 200
 };
 
 /* Members that the call does not have stay NULL or 0. Zero-initialise; ask_fini. */
@@ -47,7 +49,13 @@ struct ask {
                    key */
     struct owner owner; /* the owner that a claim makes, or that a release or a transfer ends */
     struct owner new_owner;
-    size_t n_findings; /* FINDINGS_NAMED_MAX at most */
+    size_t n_parts; /* of a configuration, ASK_PARTS_MAX at most */
+    struct ask_part {
+        char *name, *text;
+    } * parts;
+    uint64_t revision;    /* with which it was compared */
+    struct text warnings; /* about it, one a line */
+    size_t n_findings;    /* FINDINGS_NAMED_MAX at most */
     struct ask_finding {
         char *fault, *device; /* device NULL: on any */
     } * findings;

@@ -106,6 +106,19 @@ static void test_reload(void **state)
     struct ask a;
     assert_int_equal(parse(ROUTE_config_reload, "", &a, NULL), 0);
     assert_int_equal(parse(ROUTE_config_reload, "{}", &a, NULL), 0);
+    assert_int_equal(a.n_parts, 0);
+    assert_int_equal(
+        parse(ROUTE_config_reload,
+              "{\"revision\":7,\"parts\":[{\"part\":\"nodes\",\"text\":\"Name=\\\"a\\\"\\n\"},{\"part\":"
+              "\"parameters\",\"text\":\"\"}],\"warnings\":[\"odd\",\"very odd\"]}",
+              &a, NULL),
+        0);
+    assert_int_equal(a.revision, 7);
+    assert_int_equal(a.n_parts, 2);
+    assert_string_equal(a.parts[0].text, "Name=\"a\"\n");
+    assert_string_equal(a.parts[1].name, "parameters");
+    assert_string_equal(a.warnings.s, "odd\nvery odd\n");
+    ask_fini(&a);
 }
 
 static void test_conform(void **state)
@@ -282,6 +295,14 @@ static const struct {
     {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"State\":\"IDLE\"}}"},
     {ROUTE_node_set, "{\"nodes\":\"lx01\",\"set\":{\"OS\":\"Linux\\t6\"}}"},
     {ROUTE_config_reload, "{\"force\":true}"},
+    {ROUTE_config_reload, "{\"revision\":1}"},
+    {ROUTE_config_reload, "{\"parts\":[]}"},
+    {ROUTE_config_reload, "{\"parts\":[7]}"},
+    {ROUTE_config_reload, "{\"parts\":[{\"part\":\"nodes\"}]}"},
+    {ROUTE_config_reload, "{\"parts\":[{\"part\":\"nodes\",\"text\":\"\"}]}"},
+    {ROUTE_config_reload, "{\"revision\":\"1\",\"parts\":[{\"part\":\"nodes\",\"text\":\"\"}]}"},
+    {ROUTE_config_reload,
+     "{\"revision\":1,\"parts\":[{\"part\":\"nodes\",\"text\":\"\"}],\"warnings\":[\"a\\nb\"]}"},
     {ROUTE_token_create, "{\"nodes\":\"\"}"},
     {ROUTE_token_create, "{\"valid\":\"1h\"}"},
     {ROUTE_token_create, "{\"nodes\":\"n1\",\"valid\":\"soon\"}"},

@@ -73,12 +73,19 @@ static bool is_grantable(const struct caller *c)
            (c->kind == ACCESS_CERTIFICATE && c->identity.kind == IDENTITY_OPERATOR);
 }
 
-void caller_give_roles(struct caller *c, const struct hostlist *groups, const struct api_policy *p, uid_t own)
+void caller_give_roles(struct caller *c, const struct hostlist *groups, const struct hostlist *tenants,
+                       const struct api_policy *p, uid_t own)
 {
-    const struct principal who = {c->kind, c->kind == ACCESS_TOKEN ? c->subject : c->name, groups};
-    c->roles = usual_roles(c, p, own);
+    const struct principal who = {c->kind, c->kind == ACCESS_TOKEN ? c->subject : c->name, groups, tenants};
+    tenancy_fini(&c->tenancy);
+    c->roles = c->tenancy.everywhere = usual_roles(c, p, own);
     if (is_grantable(c) && p->grants)
-        c->roles |= grants_roles(p->grants, &who);
+        c->roles |= grants_roles(p->grants, &who, &c->tenancy);
+}
+
+void caller_fini(struct caller *c)
+{
+    tenancy_fini(&c->tenancy);
 }
 
 /* --- words ------------------------------------------------------------------------------------- */
@@ -149,4 +156,18 @@ int caller_may(const struct caller *c, enum access_right want, struct err *e)
     if (!c->roles)
         return err_set(e, -EACCES, "%s has no role here; this needs %s", who.s, needed.s);
     return err_set(e, -EACCES, "%s has the role %s; this needs %s", who.s, roles.s, needed.s);
+}
+
+int caller_may_for(const struct caller *c, enum access_right want, const char *tenant, struct err *e)
+{
+    CLEANUP_TEXT struct text needed = {0}, who = {0};
+    int rc = caller_may(c, want, e);
+    if (rc < 0 || access_permits(want, tenancy_roles(&c->tenancy, tenant)))
+        return rc;
+    say_who(c, &who);
+    say_needed(want, &needed);
+    if (!*tenant)
+        return err_set(e, -EACCES, "%s has no role here that holds without a tenant", who.s);
+    return err_set(e, -EACCES, "%s has no role for the tenant \"%s\"; this needs %s for it", who.s, tenant,
+                   needed.s);
 }

@@ -38,7 +38,8 @@ struct caller {
     bool is_person; /* a verified token proves that a person signed in. False for all other callers, also for
                        those that are people: nothing proves it */
     struct wall until; /* token: when it expires */
-    unsigned roles;    /* a set of access_role */
+    unsigned roles;    /* a set of access_role, each for all tenants, for some or for none: */
+    struct tenancy tenancy;
 };
 
 /* The caller at the other end of a stream, as far as the stream shows it: without names of users and without
@@ -46,14 +47,17 @@ struct caller {
 struct caller caller_of(struct stream *s);
 /* Makes the caller the one that the token says. */
 void caller_take_token(struct caller *c, const struct shell_token *t);
-/* Gives the caller its roles, by its name or subject and its groups, which may be NULL. own is the user of
- * the daemon. */
-void caller_give_roles(struct caller *c, const struct hostlist *groups, const struct api_policy *p,
-                       uid_t own);
+/* Gives the caller its roles, by its name or subject, its groups, and the tenants that its token names; both
+ * may be NULL. own is the user of the daemon. Those of before are gone. caller_fini when done. */
+void caller_give_roles(struct caller *c, const struct hostlist *groups, const struct hostlist *tenants,
+                       const struct api_policy *p, uid_t own);
+void caller_fini(struct caller *c);
 
 /* 0, or a sentence that names the roles that have the right: -EPERM when the caller is unknown, -EACCES when
  * it is known and has none of them. */
 int caller_may(const struct caller *c, enum access_right want, struct err *e);
+/* The same for a right that is about a tenant: the role has to hold for it. "": for none in particular. */
+int caller_may_for(const struct caller *c, enum access_right want, const char *tenant, struct err *e);
 /* Adds what the journal calls the caller: "root", "alice (as root)", "carl", "Ann Lee (token 24400320)". It
  * is for people: nothing is decided by it but whose claim something is. */
 void caller_say(const struct caller *c, struct text *t);

@@ -74,8 +74,10 @@ static struct grants *make_grants(void)
 static int ask(const struct caller *who, enum access_right want, const struct api_policy *p, struct err *e)
 {
     struct caller c = *who;
-    caller_give_roles(&c, NULL, p, OWN_UID);
-    return caller_may(&c, want, e);
+    caller_give_roles(&c, NULL, NULL, p, OWN_UID);
+    int rc = caller_may(&c, want, e);
+    caller_fini(&c);
+    return rc;
 }
 
 static int status_of(const struct caller *c, enum route r, const struct api_policy *p)
@@ -203,9 +205,9 @@ static void test_groups(void **state)
     const struct api_policy p = {.readers = API_READERS_NOBODY, .grants = &g};
     struct caller token = BY_TOKEN("x"), local = IS_LOCAL(1000, "x"),
                   node = BY_CERTIFICATE(NODE, "x", NONE, HIGH_PORT);
-    caller_give_roles(&token, &groups, &p, OWN_UID);
-    caller_give_roles(&local, &groups, &p, OWN_UID);
-    caller_give_roles(&node, &groups, &p, OWN_UID);
+    caller_give_roles(&token, &groups, NULL, &p, OWN_UID);
+    caller_give_roles(&local, &groups, NULL, &p, OWN_UID);
+    caller_give_roles(&node, &groups, NULL, &p, OWN_UID);
     assert_int_equal(token.roles, ROLE_BIT(ACCESS_OPERATOR));
     assert_int_equal(local.roles, ROLE_BIT(ACCESS_VIEWER) | ROLE_BIT(ACCESS_SCHEDULER));
     assert_int_equal(node.roles, ROLE_BIT(ACCESS_AGENT));
@@ -221,7 +223,7 @@ static void test_names(void **state)
     const struct shell_token said = {.subject = "77", .name = "otto", .is_person = true, .until = {5}};
     struct caller c = BY_CERTIFICATE(OPERATOR, "bea", ADMIN, HIGH_PORT);
     caller_take_token(&c, &said);
-    caller_give_roles(&c, NULL, &p, OWN_UID);
+    caller_give_roles(&c, NULL, NULL, &p, OWN_UID);
     assert_int_equal(c.roles, 0); /* and nothing is left of the certificate */
     assert_int_equal(c.kind, ACCESS_TOKEN);
     assert_int_equal(c.identity.kind, IDENTITY_NONE);
@@ -254,7 +256,7 @@ static void expect_party(const struct caller *who, const struct api_policy *p, c
 {
     struct party party = {0};
     struct caller c = *who;
-    caller_give_roles(&c, NULL, p, OWN_UID);
+    caller_give_roles(&c, NULL, NULL, p, OWN_UID);
     caller_party(&c, "192.0.2.7", &party);
     assert_string_equal(party.name, name);
     assert_int_equal(party.privileged, privileged);

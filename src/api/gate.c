@@ -48,6 +48,7 @@ static void passing_end(struct passing *p, const struct err *unknown)
         e.code = rc;
         p->fn(p->api, p->request, &p->called, rc == 0 ? &p->caller : NULL, rc == 0 ? NULL : &e);
     }
+    caller_fini(&p->caller);
     free(p);
 }
 
@@ -58,7 +59,7 @@ static void on_token(void *arg, const struct shell_token *t, const struct err *w
     struct passing *p = arg;
     if (t) {
         caller_take_token(&p->caller, t);
-        caller_give_roles(&p->caller, t->groups, &p->api->policy, p->api->own);
+        caller_give_roles(&p->caller, t->groups, t->tenants, &p->api->policy, p->api->own);
     }
     passing_end(p, why);
 }
@@ -84,7 +85,7 @@ static void on_names(void *arg, const char *user, const char *login, const struc
     struct passing *p = arg;
     snprintf(p->caller.name, sizeof p->caller.name, "%s", user);
     snprintf(p->caller.login, sizeof p->caller.login, "%s", login ? login : "");
-    caller_give_roles(&p->caller, groups, &p->api->policy, p->api->own);
+    caller_give_roles(&p->caller, groups, NULL, &p->api->policy, p->api->own);
     passing_end(p, NULL);
 }
 
@@ -111,7 +112,7 @@ static void passing_user(struct passing *p)
     const uid_t uid = p->caller.uid;
     const bool looks = access_right_changes(p->want) || p->want == RIGHT_IDENTIFY;
     struct shell_process process = {uid, looks ? stream_peer_login(s) : STREAM_NO_LOGIN, groups, 0};
-    caller_give_roles(&p->caller, NULL, &a->policy, a->own);
+    caller_give_roles(&p->caller, NULL, NULL, &a->policy, a->own);
     if (!needs_names(p, process.login)) {
         if (is_well_known(a, uid))
             snprintf(p->caller.name, sizeof p->caller.name, "%s", uid == a->own ? a->own_name : a->root_name);
@@ -136,7 +137,7 @@ void gate_enter(struct api *a, struct http_request *r, const struct called *call
     } else if (p->caller.kind == ACCESS_LOCAL) {
         passing_user(p);
     } else {
-        caller_give_roles(&p->caller, NULL, &a->policy, a->own);
+        caller_give_roles(&p->caller, NULL, NULL, &a->policy, a->own);
         passing_end(p, NULL);
     }
 }

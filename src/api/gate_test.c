@@ -189,7 +189,7 @@ static void claims_of_a_token_are_in_whoami(void **state)
     assert_non_null(
         strstr(t.s, "{\"kind\":\"token\",\"name\":\"Sue\",\"login\":null,\"subject\":\"77\",\"person\":true,"
                     "\"actor\":\"Sue (token 77)\",\"until\":\"2026-11-06T21:20:00.000Z\",\"roles\":[],"
-                    "\"routes\":[\"GET /v1/whoami\"]}"));
+                    "\"tenants\":[],\"routes\":[\"GET /v1/whoami\"]}"));
 }
 
 /* The answer comes when the keys are here; and to a client that has gone meanwhile none. */
@@ -213,6 +213,106 @@ static void a_token_may_wait(void **state)
     stage_answer_token(s);
 }
 
+/* Posts with Sue's token, for whom the records are; the status. */
+static int post_token(struct stage *s, const char *records, const char *target, const char *body,
+                      struct text *t)
+{
+    struct grants g = {0};
+    CLEANUP_TEXT struct text request = {0};
+    int status = 0;
+    text_clear(t);
+    give_records(s, &g, records);
+    text_printf(&request,
+                "POST %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\nAuthorization: Bearer good\r\n"
+                "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+                target, strlen(body), body);
+    int fd = wire_connect(&s->wire, request.s);
+    wire_read_until(&s->wire, fd, t, "}\n");
+    close(fd);
+    assert_int_equal(sscanf(t->s, "HTTP/1.1 %d", &status), 1);
+    grants_fini(&g);
+    s->api->policy.grants = NULL;
+    return status;
+}
+
+/* Through every layer: the token names the tenant physics, and a record binds the role to that. */
+static void a_tenant_administrator_acts_for_its_tenant(void **state)
+{
+    static const char tends[] = "Role=tenant-administrator Subjects=77 TokenTenants=yes\n";
+    static const char bio[] = "Role=tenant-administrator Subjects=77 Tenants=bio\n";
+    static const char claims[] = "Role=claimant Subjects=77 Tenants=physics\n";
+    static const struct {
+        const char *records, *target, *body;
+        int status;
+        const char *says;
+    } cases[] = {
+        {tends, "/v1/owners/claim", "{\"nodes\":\"hx1\",\"owner\":\"bio/x:1\"}", 403,
+         "has no role for the tenant \\\"bio\\\""},
+        {tends, "/v1/owners/claim", "{\"nodes\":\"hx1\",\"owner\":\"physics/x:1\"}", 200,
+         "\"changed\":\"hx1\""},
+        {bio, "/v1/owners/release", "{\"owner\":\"physics/x:1\"}", 403, "has no role for the tenant"},
+        {tends, "/v1/owners/transfer", "{\"owner\":\"physics/x:1\",\"new_owner\":\"bio\"}", 403,
+         "has no role for the tenant \\\"bio\\\""},
+        {bio, "/v1/owners/transfer", "{\"owner\":\"physics/x:1\",\"new_owner\":\"bio\"}", 403,
+         "has no role for the tenant \\\"physics\\\""},
+        {bio, "/v1/owners/claim", "{\"nodes\":\"hx1\",\"owner\":\"bio\"}", 404, "no tenant"},
+        {tends, "/v1/owners/claim", "{\"nodes\":\"gx7\"}", 403,
+         "has the role tenant-administrator; this needs"},
+        {tends, "/v1/nodes/drain", BODY, 403, "has the role tenant-administrator"},
+        {claims, "/v1/owners/claim", "{\"nodes\":\"hx2\",\"owner\":\"physics\"}", 403,
+         "has the role claimant"},
+        {claims, "/v1/owners/claim", "{\"nodes\":\"gx7\",\"owner\":\"@77\"}", 403, "holds without a tenant"},
+        {claims, "/v1/owners/claim", "{\"nodes\":\"hx2\"}", 400,
+         "is not sensitive"}, /* and it is physics@77 */
+        {"Role=scheduler Subjects=77\n", "/v1/owners/release", "{\"owner\":\"physics/x:1\"}", 200, "hx1"},
+    };
+    struct stage *s = *state;
+    CLEANUP_TEXT struct text t = {0};
+    peer.is_remote = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status = post_token(s, cases[i].records, cases[i].target, cases[i].body, &t);
+        if (status != cases[i].status || !strstr(t.s, cases[i].says))
+            fail_msg("%zu: %s", i, t.s);
+    }
+}
+
+static void the_list_has_what_the_caller_may_see(void **state)
+{
+    struct stage *s = *state;
+    struct grants g = {0};
+    CLEANUP_TEXT struct text t = {0};
+    peer.is_remote = true;
+    post_token(s, "Role=scheduler Subjects=77\n", "/v1/owners/claim",
+               "{\"nodes\":\"hx1\",\"owner\":\"physics/x:1\"}", &t);
+    static const struct {
+        const char *records;
+        bool sees;
+    } cases[] = {{"Role=tenant-administrator Subjects=77 TokenTenants=yes\n", true},
+                 {"Role=tenant-administrator Subjects=77 Tenants=bio\n", false},
+                 {"Role=scheduler Subjects=77\n", true},
+                 {"Role=scheduler Subjects=77 Tenants=bio\n", false},
+                 {"Role=viewer Subjects=77\n", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        give_records(s, &g, cases[i].records);
+        int fd = wire_connect(&s->wire, "GET /v1/owners HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+                                        "Authorization: Bearer good\r\n\r\n");
+        text_clear(&t);
+        wire_read_until(&s->wire, fd, &t, "}}\n");
+        close(fd);
+        assert_int_equal(strstr(t.s, "\"owner\":\"physics/x:1\"") != NULL, cases[i].sees);
+        assert_int_equal(strstr(t.s, "{\"tenant\":\"physics\",\"nodes\":1,\"nodes_max\":2") != NULL,
+                         cases[i].sees);
+        grants_fini(&g);
+        s->api->policy.grants = NULL;
+    }
+}
+
+static int open_ill(void **state)
+{
+    memset(&peer, 0, sizeof peer);
+    return stage_open(state, world_make_ill, 3);
+}
+
 static int open_peer(void **state)
 {
     memset(&peer, 0, sizeof peer);
@@ -224,10 +324,16 @@ static int open_peer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(whoami_says_what_the_gate_knows), TEST(a_token_is_refused_at_the_local_socket),
-        TEST(a_reading_waits_for_no_name),     TEST(the_person_behind_root_is_named),
-        TEST(a_record_gives_a_user_a_role),    TEST(a_token_is_the_caller),
-        TEST(claims_of_a_token_are_in_whoami), TEST(a_token_may_wait),
+        TEST(whoami_says_what_the_gate_knows),
+        TEST(a_token_is_refused_at_the_local_socket),
+        TEST(a_reading_waits_for_no_name),
+        TEST(the_person_behind_root_is_named),
+        TEST(a_record_gives_a_user_a_role),
+        TEST(a_token_is_the_caller),
+        TEST(claims_of_a_token_are_in_whoami),
+        TEST(a_token_may_wait),
+        cmocka_unit_test_setup_teardown(a_tenant_administrator_acts_for_its_tenant, open_ill, stage_close),
+        cmocka_unit_test_setup_teardown(the_list_has_what_the_caller_may_see, open_ill, stage_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

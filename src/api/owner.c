@@ -2,6 +2,7 @@
 /* For whom nodes work: who owns how much, and changes of it. */
 #include "api/call.h"
 #include "api/person.h"
+#include "api/reach.h"
 #include "api/render.h"
 #include "api/slices.h"
 #include "cluster/cluster.h"
@@ -20,6 +21,8 @@ struct owning {
     size_t n, next;
     char **names;
     struct pile pile; /* the nodes of the one that is rendered */
+    size_t n_tenants; /* those that the caller may see */
+    bool *sees;       /* by the order of TenantConf, for as many as there were at the beginning */
 };
 
 static void owning_fini(struct slices *s)
@@ -28,29 +31,41 @@ static void owning_fini(struct slices *s)
     for (size_t i = 0; i < o->n; i++)
         free(o->names[i]);
     free(o->names);
+    free(o->sees);
     pile_fini(&o->pile);
 }
 
 /* The owner is the one that was asked for, or lies in it. */
 static bool lies_in(const struct owner *o, const struct owner *in)
 {
-    if (*in->person || *o->person)
-        return strcmp(o->person, in->person) == 0;
+    if (*in->person)
+        return strcmp(o->person, in->person) == 0 && (!*in->tenant || strcmp(o->tenant, in->tenant) == 0);
     return strcmp(o->tenant, in->tenant) == 0 && (!*in->vcluster || strcmp(o->vcluster, in->vcluster) == 0) &&
            (!*in->allocation ||
             (strcmp(o->vcluster, in->vcluster) == 0 && strcmp(o->allocation, in->allocation) == 0));
 }
 
-/* in: NULL for all. */
-static void owning_begin(struct owning *o, const struct cluster *c, const struct owner *in)
+/* The caller is not known any more when the last part is rendered. */
+static void owning_begin_tenants(struct owning *o, const struct call *call)
+{
+    const struct tenant *all;
+    o->n_tenants = cluster_tenants(call->api->cluster, &all);
+    o->sees = mem_alloc(o->n_tenants + 1);
+    for (size_t i = 0; i < o->n_tenants; i++)
+        o->sees[i] = access_permits(RIGHT_OWNERS, tenancy_roles(&call->caller->tenancy, all[i].name));
+}
+
+/* Those that the caller may see. in: NULL for all. */
+static void owning_begin(struct owning *o, const struct call *call, const struct owner *in)
 {
     size_t n;
-    const struct ownership **all = cluster_owners(c, &n);
+    const struct ownership **all = cluster_owners(call->api->cluster, &n);
     o->names = mem_alloc((n + 1) * sizeof *o->names);
     for (size_t i = 0; i < n; i++)
-        if (!in || lies_in(&all[i]->owner, in))
+        if ((!in || lies_in(&all[i]->owner, in)) && reach_sees(call->caller, &all[i]->owner))
             o->names[o->n++] = mem_dup(all[i]->name);
     free(all);
+    owning_begin_tenants(o, call);
 }
 
 static void render_part(struct text *t, const char *key, const char *value)
@@ -104,14 +119,18 @@ static void render_limit(struct text *t, const char *key, uint32_t limit)
         text_printf(t, ",\"%s\":%" PRIu32, key, limit);
 }
 
-static void render_tenants(const struct cluster *c, struct text *t)
+static void render_tenants(const struct owning *o, const struct cluster *c, struct text *t)
 {
     const struct tenant *all;
+    const char *begin = "{\"tenant\":";
     size_t n = cluster_tenants(c, &all);
     text_add(t, "],\"tenants\":[");
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < o->n_tenants; i++) {
         struct tenant_use use = cluster_tenant_use(c, all[i].name);
-        text_add(t, i ? ",{\"tenant\":" : "{\"tenant\":");
+        if (!o->sees[i])
+            continue;
+        text_add(t, begin);
+        begin = ",{\"tenant\":";
         text_add_json(t, all[i].name);
         text_printf(t, ",\"nodes\":%" PRIu32, use.nodes);
         render_limit(t, "nodes_max", all[i].nodes);
@@ -132,7 +151,7 @@ static bool owning_step(struct slices *s)
             o->next++;
         return true;
     }
-    render_tenants(s->call.api->cluster, &s->text);
+    render_tenants(o, s->call.api->cluster, &s->text);
     return false;
 }
 
@@ -145,7 +164,7 @@ int call_owner_list(struct call *c, struct text *t, struct err *e)
         return err_wrap(e, rc, "\"owner\"");
     struct owning *o = mem_alloc(sizeof *o);
     o->slices = (struct slices){.step = owning_step, .fini = owning_fini};
-    owning_begin(o, c->api->cluster, asked ? &in : NULL);
+    owning_begin(o, c, asked ? &in : NULL);
     text_add(&o->slices.text, "{\"owners\":[");
     return call_slices(c, &o->slices);
 }
@@ -155,14 +174,8 @@ int call_owner_list(struct call *c, struct text *t, struct err *e)
 /* The owner that was named; without one the caller, as a person. */
 static int owner_meant(const struct call *c, const struct owner *asked, struct owner *out, struct err *e)
 {
-    CLEANUP_TEXT struct text name = {0};
     *out = *asked;
-    if (*asked->person || *asked->tenant)
-        return 0;
-    if (!caller_person(c->caller))
-        return err_set(e, -EACCES, "\"%s\" is no person; name the owner of the nodes", c->actor);
-    text_printf(&name, "@%s", caller_person(c->caller));
-    return owner_parse(name.s, out, e);
+    return *asked->person || *asked->tenant ? 0 : reach_self(c->caller, out, e);
 }
 
 static int owner_change(struct call *c, enum command_kind kind, struct err *e)
@@ -172,10 +185,12 @@ static int owner_change(struct call *c, enum command_kind kind, struct err *e)
     int rc = call_ask(c, &a, e);
     if (rc == 0)
         rc = owner_meant(c, &a.owner, kind == COMMAND_OWNER_CLAIM ? &cmd.own.to : &cmd.own.from, e);
+    if (rc == 0 && kind == COMMAND_OWNER_TRANSFER)
+        cmd.own.to = a.new_owner;
+    if (rc == 0)
+        rc = reach_change(c->caller, &cmd, e);
     if (rc == 0) {
         cmd.reason = a.reason;
-        if (kind == COMMAND_OWNER_TRANSFER)
-            cmd.own.to = a.new_owner;
         rc = call_submit(c, &a.nodes, &cmd, NULL);
     }
     ask_fini(&a);

@@ -90,8 +90,13 @@ static void on_names(void *arg, const struct shell_process *p, shell_names_fn *f
 
 static void tell_token(const char *token, shell_token_fn *fn, void *fn_arg)
 {
-    const struct shell_token sue = {
-        .subject = "77", .name = "Sue", .is_person = true, .until = {INT64_C(1794000000) * 1000000000}};
+    static char physics[] = "physics", *tenant = physics;
+    const struct hostlist tenants = {.names = &tenant, .n = 1};
+    const struct shell_token sue = {.subject = "77",
+                                    .name = "Sue",
+                                    .is_person = true,
+                                    .until = {INT64_C(1794000000) * 1000000000},
+                                    .tenants = &tenants};
     struct err why;
     err_set(&why, -EPERM, "the token's signature is not the issuer's");
     bool is_good = strcmp(token, "good") == 0;
@@ -130,7 +135,14 @@ static void each_turn(void *arg)
         stage_commit(s);
 }
 
-static void on_reload(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg)
+static int on_configuration(void *arg, struct text *t, struct err *e)
+{
+    text_add(t, "{\"revision\":7,\"parts\":[{\"part\":\"nodes\",\"text\":\"Name=\\\"lx07\\\"\\n\"}],"
+                "\"warnings\":[]}");
+    return 0;
+}
+
+static void on_reload(void *arg, const struct shell_reload *r, shell_reload_fn *fn, void *fn_arg)
 {
     const struct stage *s = arg;
     struct err why;
@@ -365,6 +377,7 @@ int stage_open(void **state, struct world (*make)(struct mono now), int age_s)
                                     .token = on_token,
                                     .submit = on_submit,
                                     .reload = on_reload,
+                                    .configuration = on_configuration,
                                     .recheck = on_recheck,
                                     .check = on_check,
                                     .power = on_power,

@@ -22,6 +22,16 @@ static json_t *whoami_routes(unsigned roles)
     return list;
 }
 
+/* The tenants for which the caller has a role, each with these roles. */
+static json_t *whoami_tenants(const struct tenancy *t)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < t->n; i++)
+        json_array_append_new(list, json_pack("{s:s,s:o}", "tenant", t->parts[i].tenant, "roles",
+                                              whoami_roles(t->parts[i].roles)));
+    return list;
+}
+
 static json_t *text_or_null(const char *s)
 {
     return *s ? json_string(s) : json_null();
@@ -47,6 +57,7 @@ int call_whoami_show(struct call *c, struct text *t, struct err *e)
     json_object_set_new(all, "until",
                         who->until.ns ? json_string(wall_format(who->until, until)) : json_null());
     json_object_set_new(all, "roles", whoami_roles(who->roles));
+    json_object_set_new(all, "tenants", whoami_tenants(&who->tenancy));
     json_object_set_new(all, "routes", whoami_routes(who->roles));
     CLEANUP_FREE char *text = json_write(all);
     text_add(t, text);

@@ -47,10 +47,13 @@ static void whoami_is_for_people(void **state)
     run_expect("whoami",
                "{\"kind\":\"token\",\"name\":\"Ann Lee\",\"login\":null,\"subject\":\"77\",\"person\":true,"
                "\"actor\":\"Ann Lee (token 77)\",\"until\":null,\"roles\":[\"viewer\",\"scheduler\"],"
+               "\"tenants\":[{\"tenant\":\"physics\",\"roles\":[\"scheduler\",\"claimant\"]},"
+               "{\"tenant\":\"bio\",\"roles\":[\"claimant\"]}],"
                "\"routes\":[\"GET /v1/nodes\",\"GET /v1/place\"]}",
                "GET /v1/whoami ",
                "You are      Ann Lee (token 77)\nKnown by     token\nSubject      77\n"
                "Person       yes, by the token\nRoles        viewer, scheduler\n"
+               "Tenants      physics: scheduler, claimant\n             bio: claimant\n"
                "May call     GET /v1/nodes\n             GET /v1/place\n");
     run_expect("whoami", "{\"kind\":\"local\",\"actor\":\"ann\",\"person\":false,\"roles\":[],\"routes\":[]}",
                "GET /v1/whoami ",

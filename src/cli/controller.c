@@ -338,15 +338,36 @@ int status_show(struct call *c, struct err *e)
 
 /* ---- who the caller is ---- */
 
+/* Adds the values of an array, with commas between. */
+static void list_add(const struct fettle_value *list, struct text *t)
+{
+    const char *between = "";
+    for (const struct fettle_value *i = fettle_value_first(list); i;
+         i = fettle_value_next(i), between = ", ") {
+        const char *s = fettle_value_text(i);
+        text_printf(t, "%s%s", between, s ? s : "?");
+    }
+}
+
 /* The values of an array in one line. */
 static void write_list(struct text *out, const char *name, const struct fettle_value *list)
 {
     CLEANUP_TEXT struct text t = {0};
-    for (const struct fettle_value *i = fettle_value_first(list); i; i = fettle_value_next(i)) {
-        const char *s = fettle_value_text(i);
-        text_printf(&t, "%s%s", t.len ? ", " : "", s ? s : "?");
-    }
+    list_add(list, &t);
     write_line(out, name, t.len ? t.s : "none");
+}
+
+/* "physics: tenant-administrator, claimant", a line for each tenant. */
+static void write_tenants(struct text *out, const struct fettle_value *tenants)
+{
+    const char *name = "Tenants";
+    for (const struct fettle_value *i = fettle_value_first(tenants); i; i = fettle_value_next(i), name = "") {
+        CLEANUP_TEXT struct text t = {0};
+        const char *tenant = fettle_get_text(i, "tenant");
+        text_printf(&t, "%s: ", tenant ? tenant : "?");
+        list_add(fettle_value_find(i, "roles"), &t);
+        write_line(out, name, t.s);
+    }
 }
 
 static void write_whoami(struct text *out, const struct fettle_value *who)
@@ -357,6 +378,7 @@ static void write_whoami(struct text *out, const struct fettle_value *who)
     write_line(out, "Person", fettle_get_true(who, "person") ? "yes, by the token" : "not proven");
     write_line(out, "Until", fettle_get_text(who, "until"));
     write_list(out, "Roles", fettle_value_find(who, "roles"));
+    write_tenants(out, fettle_value_find(who, "tenants"));
     const struct fettle_value *routes = fettle_value_find(who, "routes");
     const char *name = "May call";
     for (const struct fettle_value *i = fettle_value_first(routes); i; i = fettle_value_next(i), name = "")

@@ -51,7 +51,7 @@ static void write_quotas(struct call *c, const struct fettle_value *v, const cha
 {
     CLEANUP_TEXT struct text line = {0};
     size_t len = strcspn(owner, "/:");
-    if (*owner == '@') {
+    if (strchr(owner, '@')) {
         write_use(&line, fettle_value_find(v, "sensitive"), "nodes", "nodes_max", "nodes of all persons");
         report_line(&c->out, "Pool", line.s);
         return;

@@ -10,6 +10,7 @@
 #include "cluster/record/recorded.h"
 #include "cluster/state/certificate.h"
 #include "cluster/state/controllers.h"
+#include "cluster/state/feature.h"
 #include "cluster/state/lookup.h"
 #include "cluster/state/owner.h"
 #include "cluster/state/request.h"
@@ -53,6 +54,7 @@
  *   surge/isolated    when nodes were isolated of late: {"at":["TIME"]}
  *   config/limits     how many nodes Fettle may take out: {"act","out","out_class","out_group",
  *                     "out_partition","surge","surge_s","remedies_a_week"}
+ *   feature/level     the feature level that all controllers know (state/feature.h)
  *   config/head       the configuration that decides, and config/text.HASH, its texts (state/revision.h)
  *   owner/NAME        the nodes of a tenant, a vCluster, an allocation or a person: {"by","since","reason",
  *                     "nodes"}

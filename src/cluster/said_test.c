@@ -568,9 +568,12 @@ void said_read(const char *set, struct command *cmd)
     case COMMAND_OWNER_RELEASE:
     case COMMAND_OWNER_TRANSFER:
         cmd->own = (struct owner_command){owner_of(o, "from"), owner_of(o, "to"),
-                                          flag(o, "person") ? cmd->actor : NULL};
+                                          flag(o, "person")                  ? cmd->actor
+                                          : json_is_string(get(o, "person")) ? text(o, "person")
+                                                                             : NULL};
         break;
     case COMMAND_REVISE: read_revision(o, &cmd->revise); break;
+    case COMMAND_FEATURES: cmd->features.level = number(o, "level"); break;
     case COMMAND_BACKUP:
         cmd->backup = (struct backup_command){text(o, "name"), moment(o, "at"), number(o, "revision"),
                                               number(o, "bytes")};

@@ -145,7 +145,7 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
         log_set_flags(c->conf.debug_flags);
         log_debug(LOG_INIT, "%s is read: %zu nodes, %zu collectors", config_path, c->conf.roster.n,
                   c->conf.collectors.n);
-        reload_warn(&c->conf, NULL);
+        reload_warn(c->conf.warnings.s, NULL);
         rc = guard_config(&c->conf, e);
     }
     if (rc == 0)
@@ -168,9 +168,13 @@ int controller_open(uv_loop_t *loop, const char *config_path, const char *state_
     return 0;
 }
 
+/* What is agreed a follower has from the leader: it reads its own parameters. */
 void controller_reload(struct controller *c)
 {
-    reload_config(c, "SIGHUP", false, NULL, NULL);
+    if (c->quorum && c->term == 0)
+        c->revised = true;
+    else
+        reload_config(c, &(struct shell_reload){.actor = "SIGHUP"}, NULL, NULL);
 }
 
 enum controller_end controller_ended(const struct controller *c)

@@ -191,14 +191,17 @@ struct store_keep wiring_keep(const struct controller *c, struct text *path);
 
 /* The policy of the interface; lives as long as the configuration. */
 struct api_policy reload_api_policy(const struct config *conf);
-/* The warnings of a configuration, to the log and into `asked`, which may be NULL. */
-void reload_warn(const struct config *conf, struct text *asked);
+/* The warnings about a configuration, one a line, to the log and into `asked`, which may be NULL. */
+void reload_warn(const char *warnings, struct text *asked);
 /* The issuer of tokens that the configuration names; the one of before is gone. */
 void reload_issuer(struct controller *c);
-/* As api_shell's reload. fn may be NULL. */
-void reload_config(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg);
-/* Takes the configuration that another controller agreed. */
-void reload_agreed(struct controller *c);
+/* As api_shell's reload and configuration. fn may be NULL. */
+void reload_config(void *arg, const struct shell_reload *asked, shell_reload_fn *fn, void *fn_arg);
+int reload_texts(void *arg, struct text *t, struct err *e);
+/* Takes the configuration that another controller agreed, with this controller's own parameters from its
+ * file. -EINVAL: they are wrong, or a file of theirs is; -EILSEQ: a text is missing. The one of before is in
+ * force then. */
+int reload_agreed(struct controller *c, struct err *e);
 
 /* --- interface.c ------------------------------------------------------------------------------ */
 

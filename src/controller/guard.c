@@ -78,25 +78,33 @@ static int check_store(const struct config *c, struct err *e)
     return etcd_check(&o, e);
 }
 
+static int check_file(const struct config *c, enum setting s, enum private_access access, struct err *e)
+{
+    int rc = guard_check(c->text[s], access, e);
+    return rc < 0 ? err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[s], config_name(s)) : 0;
+}
+
 int guard_config(const struct config *c, struct err *e)
+{
+    int rc = check_file(c, SETTING_ROLE_CONF, PRIVATE_TO_WRITE, e);
+    return rc < 0 ? rc : guard_own(c, e);
+}
+
+int guard_own(const struct config *c, struct err *e)
 {
     static const enum setting secrets[] = {SETTING_MQTT_PASSWORD_FILE, SETTING_MQTT_KEY,
                                            SETTING_OPENCHAMI_TOKEN, SETTING_STORE_KEY};
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
-        int rc = guard_check(c->text[secrets[i]], PRIVATE_TO_READ, e);
+        int rc = check_file(c, secrets[i], PRIVATE_TO_READ, e);
         if (rc < 0)
-            return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[secrets[i]], config_name(secrets[i]));
+            return rc;
     }
     if (check_store(c, e) < 0)
         return err_wrap(e, -EINVAL, "%s:%d: Store", c->path, c->line[SETTING_STORE]);
-    static const enum setting trusted[] = {SETTING_ROLE_CONF, SETTING_OIDC_CA};
-    for (size_t i = 0; i < sizeof trusted / sizeof trusted[0]; i++) {
-        int rc = guard_check(c->text[trusted[i]], PRIVATE_TO_WRITE, e);
-        if (rc < 0)
-            return err_wrap(e, -EINVAL, "%s:%d: %s", c->path, c->line[trusted[i]], config_name(trusted[i]));
-    }
     struct walk w = {c->text[SETTING_BMC_CONF]};
-    int rc = bmcs_each(c->bmcs, on_bmc, &w, e);
+    int rc = check_file(c, SETTING_OIDC_CA, PRIVATE_TO_WRITE, e);
+    if (rc == 0)
+        rc = bmcs_each(c->bmcs, on_bmc, &w, e);
     if (rc < 0)
         return rc;
     CLEANUP_FREE char *name = mem_dup(c->text[SETTING_API_SOCKET]), *socket = listener_local_path(name);

@@ -16,5 +16,7 @@ int guard_state(const char *dir, struct err *e);
 
 /* The files that the configuration names, and the directory of the socket: -EINVAL. At each reading of it. */
 int guard_config(const struct config *c, struct err *e);
+/* The same without the files whose records come from elsewhere, where the configuration is the agreed one. */
+int guard_own(const struct config *c, struct err *e);
 
 #endif

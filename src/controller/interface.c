@@ -274,7 +274,7 @@ static void on_token(void *arg, const struct token *t, const struct err *why)
 {
     struct token_ask *ask = arg;
     const struct shell_token said =
-        t ? (struct shell_token){t->subject, t->name, &t->groups, t->is_person, t->until}
+        t ? (struct shell_token){t->subject, t->name, &t->groups, t->is_person, t->until, &t->tenants}
           : (struct shell_token){0};
     ask->fn(ask->arg, t ? &said : NULL, why);
     free(ask);
@@ -307,6 +307,7 @@ int interface_open(struct controller *c, struct err *e)
                                     .token = shell_token,
                                     .submit = shell_submit,
                                     .reload = reload_config,
+                                    .configuration = reload_texts,
                                     .status = shell_status,
                                     .revision = shell_revision,
                                     .journal = shell_journal,

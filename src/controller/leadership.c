@@ -73,6 +73,8 @@ int leadership_take(struct controller *c, const char *dir, uint64_t *revision, s
     if (rc == 0)
         rc = leadership_load(c, revision, e);
     if (rc == 0)
+        rc = cluster_level_check(c->cluster, e);
+    if (rc == 0)
         rc = name_state(c, revision, e);
     return rc;
 }
@@ -252,6 +254,10 @@ static void on_named(void *arg, const struct outcome *o)
         return;
     if (o->rc < 0 && o->rc != -EEXIST) {
         give_up(c, CONTROLLER_ANEW, o->why);
+        return;
+    }
+    if (cluster_level_check(c->cluster, &why) < 0) {
+        give_up(c, CONTROLLER_ANEW, &why);
         return;
     }
     if (leadership_check_authority(c, &why) < 0)

@@ -35,10 +35,10 @@ static const char *member_state(const char *leader, const struct lease_member *m
 static json_t *member_row(const char *leader, const struct lease_member *m)
 {
     char heard[32];
-    json_t *row =
-        json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:s}", "name", m->name, "state", member_state(leader, m),
-                  "address", m->address, "agents", m->agents, "revision", (json_int_t)m->revision, "age_ms",
-                  (json_int_t)(m->age.ns / 1000000), "heard", wall_format(m->at, heard));
+    json_t *row = json_pack("{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:s}", "name", m->name, "state",
+                            member_state(leader, m), "address", m->address, "agents", m->agents, "revision",
+                            (json_int_t)m->revision, "level", (json_int_t)(m->level ? m->level : LEVEL_FIRST),
+                            "age_ms", (json_int_t)(m->age.ns / 1000000), "heard", wall_format(m->at, heard));
     if (m->has_clock && !member_is_away(m)) {
         json_object_set_new(row, "clock_ahead_ms", json_integer((json_int_t)span_to_ms(m->ahead)));
         json_object_set_new(row, "clock_within_ms", json_integer((json_int_t)span_to_ms(m->within)));

@@ -12,6 +12,7 @@
 #include "store/etcd/health.h"
 #include "store/etcd/lease.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,10 @@ struct quorum {
     struct err audit_why; /* why the audit log could not be opened; code 0: it was not tried yet */
     struct err silent;    /* why etcd does not answer; code 0: it answers */
     struct err behind;    /* why this controller is not current; code 0: it is */
+    struct err untaken;   /* why the agreed configuration is not the one in force here; code 0: it is */
+    struct mono tried;    /* to take it */
+    struct err old;       /* why this version may not lead; code 0: it may */
+    struct mono levelled; /* when the level of features was looked at last */
 };
 
 /* --- the state in etcd --------------------------------------------------------------------------- */
@@ -152,11 +157,20 @@ static void on_change(void *arg, struct store_change *change)
     committer_follow(c->committer, change);
 }
 
+/* Who decides by another configuration than the agreed one, or does not know the agreed features, does not
+ * lead. */
+static void quorum_stand(struct controller *c)
+{
+    const struct quorum *q = c->quorum;
+    const bool is_old = cluster_level_check(c->cluster, NULL) < 0;
+    lease_stand(c->lease, !q->behind.code && !q->untaken.code && !is_old);
+}
+
 static void on_current(void *arg, const struct err *why)
 {
     struct controller *c = arg;
     c->quorum->behind = why ? *why : (struct err){0};
-    lease_stand(c->lease, !why);
+    quorum_stand(c);
 }
 
 static void on_end(void *arg, const struct err *why)
@@ -235,6 +249,7 @@ void quorum_follow(struct controller *c, uint64_t revision)
                                           .on_end = on_end,
                                           .on_leader = on_leader_key};
     c->lease = lease_create(c->loop, &q->options, &leads);
+    lease_tell_level(c->lease, LEVEL_KNOWN);
     q->follow = follow_create(c->loop, &q->options, revision, &follows);
 }
 
@@ -341,6 +356,76 @@ static void judge_membership(struct controller *c)
     }
 }
 
+/* At once, and where a file of this controller's is wrong again until it is mended. */
+static void take_revised(struct controller *c, struct mono now)
+{
+    struct quorum *q = c->quorum;
+    struct err why = {0};
+    bool again = q->untaken.code && mono_sub(now, q->tried).ns >= span_s(HEALTH_S).ns;
+    if (!c->revised && !again)
+        return;
+    c->revised = false;
+    q->tried = now;
+    int rc = reload_agreed(c, &why);
+    if (rc < 0)
+        log_warn("%s", why.msg);
+    q->untaken = rc == -EINVAL ? why : (struct err){0};
+    quorum_stand(c);
+}
+
+/* --- features ------------------------------------------------------------------------------------- */
+
+enum { MEMBERS_MAX = 64 };
+struct levels {
+    struct level_told told[MEMBERS_MAX];
+    size_t n;
+};
+
+static void add_level(void *arg, const struct lease_member *m)
+{
+    struct levels *l = arg;
+    assert(l->n < MEMBERS_MAX);
+    l->told[l->n++] = (struct level_told){m->level, m->age};
+}
+
+/* Whether nothing came of it shows at the next look. */
+static void on_levelled(void *arg, const struct outcome *o)
+{
+    if (o->rc < 0)
+        log_warn("the level of features: %s", o->why->msg);
+}
+
+static void agree_level(struct controller *c)
+{
+    const struct hostlist nobody = {0};
+    struct levels l = {0};
+    lease_members(c->lease, add_level, &l);
+    const uint64_t level = level_common(l.told, l.n);
+    const struct command cmd = {.kind = COMMAND_FEATURES,
+                                .actor = "fettled",
+                                .at = wall_now(),
+                                .nodes = &nobody,
+                                .features = {level}};
+    if (level > cluster_level(c->cluster))
+        committer_submit(c->committer, &cmd, on_levelled, c);
+}
+
+static void levels_turn(struct controller *c, struct mono now)
+{
+    struct quorum *q = c->quorum;
+    const bool was_old = q->old.code;
+    q->old = (struct err){0};
+    cluster_level_check(c->cluster, &q->old);
+    if (was_old != (q->old.code != 0))
+        quorum_stand(c);
+    if (!was_old && q->old.code)
+        log_error("%s", q->old.msg);
+    if (!c->leads || c->deposed || (q->levelled.ns && mono_sub(now, q->levelled).ns < span_s(HEALTH_S).ns))
+        return;
+    q->levelled = now;
+    agree_level(c);
+}
+
 void quorum_turn(struct controller *c, struct mono now)
 {
     struct quorum *q = c->quorum;
@@ -348,9 +433,8 @@ void quorum_turn(struct controller *c, struct mono now)
         return;
     lease_tell(c->lease, committer_revision(c->committer));
     audit_turn(c, now);
-    if (c->revised)
-        reload_agreed(c);
-    c->revised = false;
+    take_revised(c, now);
+    levels_turn(c, now);
     judge_membership(c);
     members_turn(c);
     if (q->asking || (q->asked.ns && mono_sub(now, q->asked).ns < span_s(HEALTH_S).ns))
@@ -383,12 +467,14 @@ json_t *quorum_status(const struct controller *c)
     json_t *members = members_list(c, q->leader);
     struct span age = {0};
     bool is_current = c->leads ? !c->deposed : !q->behind.code;
-    json_t *is =
-        json_pack("{s:s,s:s,s:o,s:I,s:b,s:s}", "leader", q->leader, "address", q->leader_address, "members",
-                  members, "head", (json_int_t)lease_head(c->lease), "current", is_current, "message",
-                  q->silent.code ? q->silent.msg
-                  : is_current   ? ""
-                                 : q->behind.msg);
+    json_t *is = json_pack("{s:s,s:s,s:o,s:I,s:I,s:b,s:s}", "leader", q->leader, "address", q->leader_address,
+                           "members", members, "level", (json_int_t)cluster_level(c->cluster), "head",
+                           (json_int_t)lease_head(c->lease), "current", is_current, "message",
+                           q->silent.code    ? q->silent.msg
+                           : q->old.code     ? q->old.msg
+                           : q->untaken.code ? q->untaken.msg
+                           : is_current      ? ""
+                                             : q->behind.msg);
     if (q->follow && follow_age(q->follow, mono_now(), &age))
         json_object_set_new(is, "age_ms", json_integer((json_int_t)(age.ns / 1000000)));
     json_object_set_new(is, "observed", observed_status(c));

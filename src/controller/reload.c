@@ -34,10 +34,11 @@ void reload_issuer(struct controller *c)
     c->issuer = NULL;
     if (*text[SETTING_OIDC_ISSUER])
         c->issuer = issuer_create(
-            c->loop, &(struct issuer_conf){{text[SETTING_OIDC_ISSUER], text[SETTING_OIDC_AUDIENCE],
-                                            text[SETTING_OIDC_NAME_CLAIM], text[SETTING_OIDC_GROUPS_CLAIM],
-                                            text[SETTING_OIDC_PERSON_CLAIM]},
-                                           *text[SETTING_OIDC_CA] ? text[SETTING_OIDC_CA] : NULL});
+            c->loop,
+            &(struct issuer_conf){{text[SETTING_OIDC_ISSUER], text[SETTING_OIDC_AUDIENCE],
+                                   text[SETTING_OIDC_NAME_CLAIM], text[SETTING_OIDC_GROUPS_CLAIM],
+                                   text[SETTING_OIDC_PERSON_CLAIM], text[SETTING_OIDC_TENANTS_CLAIM]},
+                                  *text[SETTING_OIDC_CA] ? text[SETTING_OIDC_CA] : NULL});
 }
 
 /* A follower has no agents, and does nothing outside. */
@@ -65,9 +66,9 @@ static void take_policies(struct controller *c)
 }
 
 /* To the log, and to whoever asked, if anybody did. */
-void reload_warn(const struct config *conf, struct text *asked)
+void reload_warn(const char *warnings, struct text *asked)
 {
-    for (const char *line = conf->warnings.s; line && *line; line += strcspn(line, "\n") + 1) {
+    for (const char *line = warnings; line && *line; line += strcspn(line, "\n") + 1) {
         int len = (int)strcspn(line, "\n");
         log_warn("%.*s", len, line);
         if (asked)
@@ -91,6 +92,10 @@ struct reload {
     struct reload *prev, *next;
     struct controller *c;
     char *actor;
+    bool is_given; /* not of this controller's files, but of these texts, */
+    struct config_text given;
+    uint64_t expected; /* which were compared with this revision, */
+    char *warnings;    /* and these likely mistakes in them */
     struct config fresh;
     struct text changes;
     shell_reload_fn *fn;
@@ -105,13 +110,20 @@ static void reload_answer(shell_reload_fn *fn, void *arg, const char *changes, c
         fn(arg, changes, why);
 }
 
+static void reload_free(struct reload *r)
+{
+    text_fini(&r->changes);
+    config_text_fini(&r->given);
+    free(r->warnings);
+    free(r->actor);
+    free(r);
+}
+
 static void reload_end(struct reload *r, const struct err *why)
 {
     DL_DELETE(r->c->reloads, r);
     reload_answer(r->fn, r->arg, r->changes.s, why);
-    text_fini(&r->changes);
-    free(r->actor);
-    free(r);
+    reload_free(r);
 }
 
 static void take_config(struct controller *c, struct config *fresh)
@@ -127,15 +139,17 @@ static void take_config(struct controller *c, struct config *fresh)
 
 /* While the commits of a revision arrive, some of its texts may be missing: its last commit comes here again.
  */
-void reload_agreed(struct controller *c)
+int reload_agreed(struct controller *c, struct err *e)
 {
     LOOP_DOES("reload");
     struct config fresh;
-    struct err why;
-    if (agreement_read(c, &fresh, &why) == 0)
-        take_config(c, &fresh);
-    else
-        log_warn("the agreed configuration is not taken yet: %s", why.msg);
+    int rc = agreement_read(c, &fresh, e);
+    if (rc == 0 && (rc = guard_own(&fresh, e)) < 0)
+        config_fini(&fresh);
+    if (rc < 0)
+        return err_wrap(e, rc, "the agreed configuration is not taken yet");
+    take_config(c, &fresh);
+    return 0;
 }
 
 /* It is agreed: from now on it decides. */
@@ -147,7 +161,7 @@ static void reload_take(struct reload *r)
     agreement_say(r->changes.len ? r->changes.s : "nothing changed", &said);
     text_printf(&notice, "by %s; %s", r->actor, said.s);
     controller_notice(c, "config.reload", "", notice.s);
-    reload_warn(&c->conf, &r->changes);
+    reload_warn(r->is_given ? r->warnings : c->conf.warnings.s, &r->changes);
 }
 
 static void reload_begin(struct controller *c);
@@ -183,6 +197,36 @@ static int config_fresh(const struct controller *c, struct config *fresh, struct
     return rc;
 }
 
+/* The texts were compared with a revision: what another one agreed since is not undone by them. */
+static int check_expected(const struct reload *r, struct err *e)
+{
+    uint64_t number = cluster_revision(r->c->cluster)->number;
+    if (number == r->expected)
+        return 0;
+    return err_set(
+        e, -EBUSY,
+        "revision %llu of the configuration is agreed by now, and the texts were compared with %llu; try "
+        "again",
+        (unsigned long long)number, (unsigned long long)r->expected);
+}
+
+/* From the texts of another controller, with this one's own parameters. */
+static int config_given(const struct reload *r, struct config *fresh, struct err *e)
+{
+    int rc = check_expected(r, e);
+    if (rc < 0)
+        return rc;
+    rc = config_read_agreed(r->c->conf.path, &r->given, fresh, e);
+    if (rc == 0 && (rc = guard_own(fresh, e)) < 0)
+        config_fini(fresh);
+    return rc < 0 ? err_set(e, -EINVAL, "%s", e->msg) : 0;
+}
+
+static int reload_read(const struct reload *r, struct config *fresh, struct err *e)
+{
+    return r->is_given ? config_given(r, fresh, e) : config_fresh(r->c, fresh, e);
+}
+
 static void reload_compare(struct controller *c, struct config *fresh, struct text *changes)
 {
     text_add(changes, "");
@@ -196,7 +240,7 @@ static void reload_begin(struct controller *c)
     LOOP_DOES("reload");
     struct err why;
     for (struct reload *r; (r = c->reloads);) {
-        if (config_fresh(c, &r->fresh, &why) < 0) {
+        if (reload_read(r, &r->fresh, &why) < 0) {
             reload_end(r, &why);
             continue;
         }
@@ -206,33 +250,88 @@ static void reload_begin(struct controller *c)
     }
 }
 
-static void reload_dry(struct controller *c, shell_reload_fn *fn, void *fn_arg)
+static void reload_dry(struct reload *r)
 {
     LOOP_DOES("reload");
-    CLEANUP_TEXT struct text changes = {0};
     struct config fresh;
     struct err why;
-    if (config_fresh(c, &fresh, &why) < 0) {
-        fn(fn_arg, NULL, &why);
+    if (reload_read(r, &fresh, &why) < 0) {
+        r->fn(r->arg, NULL, &why);
         return;
     }
-    reload_compare(c, &fresh, &changes);
-    reload_warn(&fresh, &changes);
+    reload_compare(r->c, &fresh, &r->changes);
+    reload_warn(r->is_given ? r->warnings : fresh.warnings.s, &r->changes);
     config_fini(&fresh);
-    fn(fn_arg, changes.s, NULL);
+    r->fn(r->arg, r->changes.s, NULL);
 }
 
-void reload_config(void *arg, const char *actor, bool dry, shell_reload_fn *fn, void *fn_arg)
+/* Every controller that is asked for texts gives these two. */
+static int reload_take_texts(struct reload *r, const struct shell_reload *asked, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < asked->n_parts; i++)
+        rc = config_text_add(&r->given, &asked->parts[i], e);
+    if (rc == 0 && (!r->given.given[CONFIG_PARAMETERS] || !r->given.given[CONFIG_NODES]))
+        rc = err_set(e, -EINVAL, "a configuration has the parts \"%s\" and \"%s\"",
+                     config_part_name(CONFIG_PARAMETERS), config_part_name(CONFIG_NODES));
+    r->is_given = true;
+    r->expected = asked->revision;
+    r->warnings = mem_dup(asked->warnings);
+    return rc;
+}
+
+void reload_config(void *arg, const struct shell_reload *asked, shell_reload_fn *fn, void *fn_arg)
 {
     struct controller *c = arg;
-    if (dry) {
-        reload_dry(c, fn, fn_arg);
+    struct err why;
+    struct reload *r = mem_alloc(sizeof *r);
+    *r = (struct reload){.c = c, .actor = mem_dup(asked->actor), .fn = fn, .arg = fn_arg};
+    if (asked->parts && reload_take_texts(r, asked, &why) < 0) {
+        reload_answer(fn, fn_arg, NULL, &why);
+        reload_free(r);
         return;
     }
-    struct reload *r = mem_alloc(sizeof *r);
-    *r = (struct reload){.c = c, .actor = mem_dup(actor), .fn = fn, .arg = fn_arg};
+    if (asked->dry) {
+        reload_dry(r);
+        reload_free(r);
+        return;
+    }
     bool is_first = !c->reloads;
     DL_APPEND(c->reloads, r);
     if (is_first)
         reload_begin(c);
+}
+
+/* --- the texts of this controller's files ---------------------------------------------------------- */
+
+static json_t *lines_of(const char *lines)
+{
+    json_t *list = json_array();
+    for (const char *line = lines; line && *line;) {
+        size_t len = strcspn(line, "\n");
+        json_array_append_new(list, json_stringn(line, len));
+        line += len + (line[len] == '\n');
+    }
+    return list;
+}
+
+int reload_texts(void *arg, struct text *t, struct err *e)
+{
+    LOOP_DOES("reload");
+    const struct controller *c = arg;
+    struct config own;
+    struct revise_part parts[CONFIG_PARTS];
+    int rc = config_fresh(c, &own, e);
+    if (rc < 0)
+        return rc;
+    CLEANUP_JSON json_t *all = json_object(), *list = json_array(), *warnings = lines_of(own.warnings.s);
+    for (size_t i = 0, n = config_text_parts(&own.agreed, parts); i < n; i++)
+        json_array_append_new(list, json_pack("{s:s,s:s}", "part", parts[i].name, "text", parts[i].text));
+    json_object_set_new(all, "revision", json_integer((json_int_t)cluster_revision(c->cluster)->number));
+    json_object_set(all, "parts", list);
+    json_object_set(all, "warnings", warnings);
+    CLEANUP_FREE char *text = json_write(all);
+    text_add(t, text);
+    config_fini(&own);
+    return 0;
 }

@@ -386,6 +386,16 @@ int call_post(struct fettle *f, const char *path, struct buffer *body, struct fe
     return call_tell(e, r, &why);
 }
 
+int call_get_text(struct fettle *f, const char *path, struct buffer *out, struct fettle_error *e)
+{
+    struct err why = {0};
+    int status = 0;
+    int r = call_exchange(f, "GET", path, NULL, &status, out, &why);
+    if (r == 0 && status / 100 != 2)
+        r = call_refusal(f->addresses, status, out, &why);
+    return call_tell(e, r, &why);
+}
+
 /* One word of a request line. */
 static bool is_word(const char *s)
 {

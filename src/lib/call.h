@@ -41,5 +41,7 @@ int call_ask(struct fettle *f, const char *method, const char *path, const char 
 int call_get(struct fettle *f, struct buffer *path, struct fettle_answer **out, struct fettle_error *e);
 int call_post(struct fettle *f, const char *path, struct buffer *body, struct fettle_answer **out,
               struct fettle_error *e);
+/* Reads a good answer as it stands, without its JSON. */
+int call_get_text(struct fettle *f, const char *path, struct buffer *out, struct fettle_error *e);
 
 #endif

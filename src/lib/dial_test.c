@@ -115,6 +115,39 @@ static void a_controller_that_leads_is_found(void **state)
     stub_stop(leader);
 }
 
+/* The files of the controller that was reached count: where it follows, their texts go to the one that leads.
+ */
+static void a_reload_brings_the_texts_to_the_leader(void **state)
+{
+    CLEANUP_FREE char *refusal =
+        stub_json(421, "{\"error\":{\"code\":\"not_leader\",\"message\":\"c2 leads\"}}");
+    CLEANUP_FREE char *texts =
+        stub_json(200, "{\"revision\":7,\"parts\":[{\"part\":\"nodes\",\"text\":\"\"}]}");
+    CLEANUP_FREE char *done = stub_json(200, "{\"changes\":[]}");
+    struct stub_answer follows[] = {{.bytes = refusal}, {.bytes = texts}, {.bytes = refusal}},
+                       leads[] = {{.bytes = done}};
+    struct stub *follower = stub_start(follows, 3), *leader = stub_start(leads, 1);
+    CLEANUP_TEXT struct text names = {0};
+    struct fettle *f = NULL;
+    struct fettle_answer *a = NULL;
+    struct fettle_error e;
+    text_printf(&names, "/nonexistent/fettled.sock,%s,unix:%s", stub_path(follower), stub_path(leader));
+    const struct fettle_options o = {.controller = names.s};
+    assert_int_equal(fettle_open(&o, &f, &e), 0);
+    fettle_dry_run(f, true);
+    assert_int_equal(fettle_reload(f, &a, &e), 0);
+    fettle_answer_free(a);
+    fettle_close(f);
+    stub_join(follower);
+    stub_join(leader);
+    assert_non_null(strstr(stub_request(follower, 0), "POST /v1/reload?dry_run=true "));
+    assert_non_null(strstr(stub_request(follower, 1), "GET /v1/configuration "));
+    assert_non_null(strstr(stub_request(leader, 0), "POST /v1/reload?dry_run=true "));
+    assert_non_null(strstr(stub_request(leader, 0), "{\"revision\":7,\"parts\":["));
+    stub_stop(follower);
+    stub_stop(leader);
+}
+
 /* While nobody leads, the controllers are asked again until the time is over. */
 static void a_leader_is_waited_for(void **state)
 {
@@ -384,6 +417,7 @@ int main(void)
         cmocka_unit_test(nobody_there_is_said),
         cmocka_unit_test(a_controller_that_leads_is_found),
         cmocka_unit_test(a_leader_is_waited_for),
+        cmocka_unit_test(a_reload_brings_the_texts_to_the_leader),
         cmocka_unit_test(test_files_of_certificates_are_checked_before_anything_is_said),
         cmocka_unit_test(test_a_token_is_sent_over_https_from_a_private_file),
         cmocka_unit_test(test_a_port_where_nobody_listens_is_named),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/request.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -165,9 +166,40 @@ int fettle_node_set(struct fettle *f, const char *nodes, const struct fettle_set
     return call_post(f, "/v1/nodes/set", &body, out, e);
 }
 
+/* From the files of the first controller that is there, which agrees them if it leads. Each controller has
+ * files of its own, so that no other one is asked instead. */
+static int reload_here(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    const int n = f->n_addresses;
+    int r = -ECONNREFUSED;
+    for (int i = 0; i < n && r == -ECONNREFUSED; i++) {
+        if (i > 0)
+            call_turn(f);
+        f->n_addresses = 1;
+        r = call_ask(f, "POST", "/v1/reload", "", out, e);
+        f->n_addresses = n;
+    }
+    return r;
+}
+
+/* Brings the texts of its files to the controller that leads. */
+static int reload_elsewhere(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
+{
+    struct buffer texts = {0};
+    const int n = f->n_addresses;
+    f->n_addresses = 1;
+    int r = call_get_text(f, "/v1/configuration", &texts, e);
+    f->n_addresses = n;
+    if (r == 0)
+        r = call_post(f, "/v1/reload", &texts, out, e);
+    buffer_fini(&texts);
+    return r;
+}
+
 int fettle_reload(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)
 {
-    return call_ask(f, "POST", "/v1/reload", "", out, e);
+    int r = reload_here(f, out, e);
+    return r == -EREMOTE && f->n_addresses > 1 ? reload_elsewhere(f, out, e) : r;
 }
 
 int fettle_backup_create(struct fettle *f, struct fettle_answer **out, struct fettle_error *e)

@@ -34,7 +34,7 @@ struct waiting {
 };
 
 struct issuer {
-    char *name, *audience, *name_claim, *groups_claim, *person_claim;
+    char *name, *audience, *name_claim, *groups_claim, *person_claim, *tenants_claim;
     struct fetch *fetch;
     struct token_keys *keys; /* NULL: none yet */
     struct mono keyed;       /* when they came */
@@ -55,14 +55,15 @@ struct issuer *issuer_create(uv_loop_t *loop, const struct issuer_conf *conf)
         .name_claim = mem_dup(p->name_claim),
         .groups_claim = mem_dup(p->groups_claim),
         .person_claim = mem_dup(p->person_claim),
+        .tenants_claim = mem_dup(p->tenants_claim),
         .fetch = fetch_create(loop, &(struct fetch_options){.ca = conf->ca, .answered_ms = ANSWERED_MS})};
     return is;
 }
 
 static int issuer_read(const struct issuer *is, const char *bytes, size_t len, struct token *t, struct err *e)
 {
-    const struct token_policy p = {is->name, is->audience, is->name_claim, is->groups_claim,
-                                   is->person_claim};
+    const struct token_policy p = {is->name,         is->audience,     is->name_claim,
+                                   is->groups_claim, is->person_claim, is->tenants_claim};
     return token_read(bytes, len, &p, is->keys, wall_now(), t, e);
 }
 
@@ -237,5 +238,6 @@ void issuer_destroy(struct issuer *is)
     free(is->name_claim);
     free(is->groups_claim);
     free(is->person_claim);
+    free(is->tenants_claim);
     free(is);
 }

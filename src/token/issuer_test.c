@@ -121,7 +121,7 @@ static void verify(struct issuer *is, enum forge_key key, const char *id, struct
 
 static int open_issuer(void **state)
 {
-    const struct issuer_conf conf = {{FORGE_ISSUER, FORGE_AUDIENCE, "name", "groups", "auth_time"},
+    const struct issuer_conf conf = {{FORGE_ISSUER, FORGE_AUDIENCE, "name", "groups", "auth_time", "tenants"},
                                      "/ca.pem"};
     seconds = 1000;
     *state = issuer_create(NULL, &conf);

@@ -20,6 +20,7 @@ void token_fini(struct token *t)
     free(t->subject);
     free(t->name);
     hostlist_fini(&t->groups);
+    hostlist_fini(&t->tenants);
     *t = (struct token){0};
 }
 
@@ -175,21 +176,21 @@ static bool is_person(const json_t *claims, const char *claim, const char *subje
     return proof && !json_is_null(proof) && !json_is_false(proof);
 }
 
-static int groups_take(const json_t *claims, const char *claim, struct hostlist *groups, struct err *e)
+static int names_take(const json_t *claims, const char *claim, struct hostlist *names, struct err *e)
 {
     const json_t *list = *claim ? json_object_get(claims, claim) : NULL;
     if (json_is_string(list))
-        hostlist_add(groups, json_string_value(list));
+        hostlist_add(names, json_string_value(list));
     if (!list || json_is_null(list) || json_is_string(list))
         return 0;
     if (!json_is_array(list) || json_array_size(list) > TOKEN_GROUPS_MAX)
-        return err_set(e, -EPERM, "the token's \"%s\" is not a list of at most %d groups", claim,
+        return err_set(e, -EPERM, "the token's \"%s\" is not a list of at most %d names", claim,
                        TOKEN_GROUPS_MAX);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *one = json_string_value(json_array_get(list, i));
         if (!one)
-            return err_set(e, -EPERM, "the token's \"%s\" has a group that is not a name", claim);
-        hostlist_add(groups, one);
+            return err_set(e, -EPERM, "the token's \"%s\" has something that is not a name", claim);
+        hostlist_add(names, one);
     }
     return 0;
 }
@@ -205,7 +206,8 @@ static int claims_take(const json_t *claims, const struct token_policy *p, struc
     t->subject = mem_dup(subject);
     t->name = mem_dup(has_name && *name ? name : subject);
     t->is_person = is_person(claims, p->person_claim, subject);
-    return groups_take(claims, p->groups_claim, &t->groups, e);
+    int rc = names_take(claims, p->groups_claim, &t->groups, e);
+    return rc == 0 ? names_take(claims, p->tenants_claim, &t->tenants, e) : rc;
 }
 
 int token_read(const char *bytes, size_t len, const struct token_policy *p, const struct token_keys *k,

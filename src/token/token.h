@@ -19,9 +19,9 @@
 enum {
     TOKEN_BYTES_MAX = 8 << 10,
     TOKEN_NAME_BYTES_MAX = 128, /* of a subject, a name, a group */
-    TOKEN_GROUPS_MAX = 256,
-    TOKEN_KEY_BYTES_MAX = 256, /* of a key's id */
-    TOKEN_LEEWAY_S = 30,       /* for clocks that differ */
+    TOKEN_GROUPS_MAX = 256,     /* and the most tenants */
+    TOKEN_KEY_BYTES_MAX = 256,  /* of a key's id */
+    TOKEN_LEEWAY_S = 30,        /* for clocks that differ */
     TOKEN_KEYS_MAX = 64,
     TOKEN_KEYS_BYTES_MAX = 128 << 10
 };
@@ -29,9 +29,10 @@ enum {
 /* What a token has to say. All but issuer and audience may be "". */
 struct token_policy {
     const char *issuer, *audience;
-    const char *name_claim;   /* what people call the subject */
-    const char *groups_claim; /* an array of names, or one name */
-    const char *person_claim; /* "CLAIM" or "CLAIM=VALUE": only a token of a person has it; "": none has */
+    const char *name_claim;    /* what people call the subject */
+    const char *groups_claim;  /* an array of names, or one name */
+    const char *person_claim;  /* "CLAIM" or "CLAIM=VALUE": only a token of a person has it; "": none has */
+    const char *tenants_claim; /* an array of names, or one name: the tenants to which the subject belongs */
 };
 
 /* The public keys of an issuer. */
@@ -45,7 +46,7 @@ void token_keys_destroy(struct token_keys *k);
 struct token {
     char *subject; /* the person or program, for the issuer: never another one later */
     char *name;    /* for people; the subject when the token has no name */
-    struct hostlist groups;
+    struct hostlist groups, tenants;
     bool is_person; /* the token proves that a person signed in; false for a program, or when nothing says */
     struct wall until;
 };

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct token_keys *keys;
-    static const struct token_policy policy = {"https://a", "b", "name", "groups", "auth_time"};
+    static const struct token_policy policy = {"https://a", "b", "name", "groups", "auth_time", "tenants"};
     struct token_keys *made = NULL;
     struct token t;
     if (size == 0)

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-static const struct token_policy policy = {FORGE_ISSUER, FORGE_AUDIENCE, "preferred_username", "groups",
-                                           "auth_time"};
+static const struct token_policy policy = {FORGE_ISSUER, FORGE_AUDIENCE, "preferred_username",
+                                           "groups",     "auth_time",    "tenants"};
 static const struct wall now = {INT64_C(1000000000) * FORGE_NOW_S};
 
 /* The keys of most tests: "r" of RSA, "p" of RSA for PS256, "e" of P-256, "f" of P-384. */
@@ -81,12 +81,15 @@ static void a_token_says_who_it_is(void **state)
     assert_string_equal(t.name, "Sue");
     assert_int_equal(t.groups.n, 2);
     assert_string_equal(t.groups.names[1], "hpc");
+    assert_int_equal(t.tenants.n, 0);
     assert_true(t.is_person);
     assert_int_equal(t.until.ns, INT64_C(1794000600000000000));
     token_fini(&t);
-    assert_int_equal(take(good(",\"groups\":\"ops\""), &t, NULL), 0);
+    assert_int_equal(take(good(",\"groups\":\"ops\",\"tenants\":[\"physics\",\"bio\"]"), &t, NULL), 0);
     assert_string_equal(t.name, "24400320");
     assert_int_equal(t.groups.n, 1);
+    assert_int_equal(t.tenants.n, 2);
+    assert_string_equal(t.tenants.names[1], "bio");
     assert_false(t.is_person);
     token_fini(&t);
 }
@@ -229,6 +232,8 @@ static void claims_that_do_not_count_are_refused(void **state)
         {"{" PLACE ",\"sub\":\"a\\nb\"," TIMES "}", "does not name its subject"},
         {"{" PLACE "," WHO "," TIMES ",\"groups\":{\"ops\":1}}", "list of at most"},
         {"{" PLACE "," WHO "," TIMES ",\"groups\":[\"ops\",7]}", "not a name"},
+        {"{" PLACE "," WHO "," TIMES ",\"tenants\":{\"physics\":1}}", "\"tenants\" is not a list of at most"},
+        {"{" PLACE "," WHO "," TIMES ",\"tenants\":[null]}", "\"tenants\" has something that is not a name"},
         {"{" PLACE "," WHO ",\"sub\":\"root\"," TIMES "}", "not an object of JSON"},
         {"[1]", "not an object of JSON"},
         {"x", "not an object of JSON"},

@@ -624,6 +624,52 @@ def test_a_wrong_clock_of_a_controller_is_named(world):
     wait('it is over', lambda: not [a for a in leader.status()['alarms'] if a['alarm'] == 'skew'])
 
 
+def test_features_are_agreed(world):
+    """Each controller tells which level it knows, and the leader agrees what all of them know."""
+    q = Quorum(world)
+    follower = q.followers()[0]
+    wait('the level is agreed', lambda: follower.status()['quorum']['level'] == 2)
+    equal({m['level'] for m in follower.status()['quorum']['members']}, {2}, 'what the members know')
+    (agreed,) = [e for e in q.leader().journal() if e['what'] == 'feature.level']
+    contains(agreed['text'], 'level 2: all controllers know', 'the journal')
+
+
+def test_a_follower_agrees_its_files(world):
+    """The tool that reached a follower takes that one's files, and brings their texts to the leader."""
+    q = Quorum(world)
+    leader, follower = q.leader(), q.followers()[0]
+    both = {'FETTLE_CONTROLLER': f'{follower.socket},{leader.socket}'}
+    roles = world.write('roles.conf', 'Role=operator Users=ann\n')
+    follower.write(nodes=NODES + 'Name=gx02\n', RoleConf=roles)
+    said = follower.fettle('reload', '--dry-run', env=both)
+    contains(said, 'node gx02 added', 'a dry run')
+    contains(said, 'the records of RoleConf changed', 'a dry run')
+    check('gx02' not in leader.table(), 'nothing was taken')
+    status, stale = follower.ask('GET', '/v1/configuration')
+    equal(status, 200, 'the texts of the follower')
+    contains(follower.fettle('reload', env=both), 'node gx02 added', 'a reload')
+    check('gx02' in leader.table(), 'the leader knows the node')
+    for c in q.followers():
+        wait(f'{c.name} knows the node', lambda: 'gx02' in c.table())
+    contains(follower.fettle('reload', env=both), 'nothing has changed', 'it is agreed')
+    status, answer = leader.ask('POST', '/v1/reload', stale)
+    equal((status, answer['error']['code']), (409, 'conflict'), 'texts that were compared with an earlier revision')
+    status, answer = leader.ask('POST', '/v1/reload', {'revision': 2, 'parts': [{'part': 'nodes', 'text': 'Name=a'}]})
+    equal((status, answer['error']['code']), (400, 'invalid'), 'texts without the parameters')
+    q.agreed('after the reload')
+    # A file of a controller's own that others may read: it does not decide by an older configuration then, and does not lead.
+    secret = world.write('secret', 'x')
+    os.chmod(secret, 0o644)
+    follower.write(nodes=NODES + 'Name=gx02\n', RoleConf=roles, MqttPasswordFile=secret, MqttUser='x', MqttBroker='127.0.0.1:1')
+    leader.write(nodes=NODES + 'Name=gx03\n', RoleConf=roles)
+    leader.fettle('reload')
+    wait('the follower says why not', lambda: 'chmod' in follower.status()['quorum']['message'])
+    check('gx03' not in follower.table(), 'it is not taken')
+    os.chmod(secret, 0o600)
+    wait('the follower knows the node', lambda: 'gx03' in follower.table())
+    equal(follower.status()['quorum']['message'], '', 'it is well')
+
+
 class Clients:
     """Threads that drain nodes, each node once, and remember what was acknowledged."""
 

@@ -154,6 +154,28 @@ def test_a_program_is_no_person(world):
     contains(with_token(c, robot, 'journal', status=5), 'has the role scheduler; this needs the role viewer or operator', 'why not')
 
 
+def test_roles_hold_for_the_tenants_of_a_token(world):
+    p = Provider(world)
+    world.write('tenants', 'Tenant=physics Nodes=2\nTenant=bio\n')
+    c = controlled(world, p, 'Role=tenant-administrator Subjects=paula TokenTenants=yes\nRole=claimant Subjects=carl,robot '
+                   'TokenTenants=yes\n', TenantConf=world.path('tenants'))
+    paula, carl = (p.sign_in(who)['access_token'] for who in ('paula', 'carl'))
+    contains(with_token(c, paula, 'whoami'), 'physics: tenant-administrator', 'what she is')
+    with_token(c, paula, 'owner', 'claim', 'n[01-02]', '--owner', 'physics/batch:1')
+    contains(with_token(c, paula, 'owner', 'claim', 'n03', '--owner', 'physics', status=3), 'its quota is 2', 'the quota')
+    contains(with_token(c, paula, 'owner', 'claim', 'n03', '--owner', 'bio', status=5), 'no role for the tenant "bio"', 'another tenant')
+    c.fettle('owner', 'claim', 'n03', '--owner', 'bio')
+    equal([o['Owner'] for o in json.loads(with_token(c, paula, 'owner', 'list', '--json'))], ['physics/batch:1'], 'what she sees')
+    contains(with_token(c, paula, 'owner', 'release', '--owner', 'bio', status=5), 'no role for the tenant "bio"', "another's nodes")
+    contains(with_token(c, paula, 'node', 'drain', 'n01', '--reason', 'x', status=5), 'has the role tenant-administrator', 'a drain')
+    contains(with_token(c, carl, 'owner', 'claim', 'n04', status=2), 'for which tenant?', 'a claimant of two')
+    contains(with_token(c, carl, 'owner', 'claim', 'n04', '--owner', 'physics@carl', status=2), 'is not sensitive', 'no sensitive node')
+    contains(with_token(c, carl, 'owner', 'claim', 'n04', '--owner', 'physics', status=5), 'has the role claimant', 'for the tenant itself')
+    contains(with_token(c, p.robot(), 'owner', 'claim', 'n04', status=5), 'is no person', 'a program')
+    (claimed,) = [e for e in c.journal() if e['what'] == 'owner.claim' and e['owner_to'].startswith('physics')]
+    equal((claimed['actor'], claimed['owner_to']), ('Dr. paula (token paula)', 'physics/batch:1'), 'the journal')
+
+
 def test_keys_change_while_it_runs(world):
     p = Provider(world)
     c = controlled(world, p)

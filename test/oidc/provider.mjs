@@ -25,6 +25,7 @@ function signingKeys() {
 }
 
 const groups = { ann: ['hpc-ops'], bob: [] };
+const tenants = { paula: 'physics', carl: ['physics', 'bio'] };
 
 function makeProvider(algorithm) {
   const provider = new Provider(issuer, {
@@ -39,7 +40,7 @@ function makeProvider(algorithm) {
     findAccount: (ctx, id) => ({ accountId: id, claims: () => ({ sub: id, preferred_username: `${id} of ${audience}`, groups: groups[id] ?? [] }) }),
     // What a provider of a site is configured to put into access tokens (RFC 9068, 2.2).
     extraTokenClaims: (ctx, token) => (token.accountId
-      ? { auth_time: ctx.oidc.entities.Session?.authTime() ?? Math.floor(Date.now() / 1000), groups: groups[token.accountId] ?? [], preferred_username: `Dr. ${token.accountId}` }
+      ? { auth_time: ctx.oidc.entities.Session?.authTime() ?? Math.floor(Date.now() / 1000), groups: groups[token.accountId] ?? [], tenants: tenants[token.accountId], preferred_username: `Dr. ${token.accountId}` }
       : undefined),
     features: {
       devInteractions: { enabled: false },

@@ -213,6 +213,7 @@ static void opinion_take(struct sim *s, const struct job *j)
         case COMMAND_REVISE:
         case COMMAND_STATE:
         case COMMAND_BACKUP:
+        case COMMAND_FEATURES:
         case COMMAND_SWITCH:
         case COMMAND_OWNER_CLAIM:
         case COMMAND_OWNER_RELEASE:

@@ -18,6 +18,7 @@ COMMAND_SHAPE(revise, revise_command, TEXT(revise_command, said), LIST(revise_co
               VALUE(revise_command, limits.given), VALUE(revise_command, limits.act),
               VALUE(revise_command, limits.percent), VALUE(revise_command, limits.surge),
               VALUE(revise_command, limits.surge_window.ns), VALUE(revise_command, limits.remedies_a_week));
+COMMAND_SHAPE(features, features_command, VALUE(features_command, level));
 COMMAND_SHAPE(backup, backup_command, TEXT(backup_command, name), VALUE(backup_command, made.ns),
               VALUE(backup_command, revision), VALUE(backup_command, bytes));
 

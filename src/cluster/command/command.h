@@ -57,6 +57,11 @@ struct state_command {
         *authority; /* the fingerprint of the authority of all its controllers; NULL: of its only one */
 };
 
+/* FEATURES: every controller that counts knows this level (state/feature.h). */
+struct features_command {
+    uint64_t level;
+};
+
 /* BACKUP: a backup was made. */
 struct backup_command {
     const char *name; /* of its directory */
@@ -119,6 +124,7 @@ struct command {
         struct owner_command own; /* OWNER_CLAIM, OWNER_RELEASE, OWNER_TRANSFER */
         struct backup_command backup;
         struct controller_command controller; /* CONTROLLER_ADMIT, CONTROLLER_REMOVE */
+        struct features_command features;
     };
 };
 

@@ -418,6 +418,7 @@ int decide_command(const struct cluster *c, const struct command *cmd, size_t fr
     case COMMAND_BACKUP: rc = decide_backup(c, cmd, d, e); break;
     case COMMAND_CONTROLLER_ADMIT:
     case COMMAND_CONTROLLER_REMOVE: rc = decide_controller(c, cmd, d, e); break;
+    case COMMAND_FEATURES: rc = decide_level(c, cmd, d, e); break;
     case COMMAND_EFFECT: rc = decide_effect(c, cmd, d, e); break;
     case COMMANDS: break;
     }

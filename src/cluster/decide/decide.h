@@ -6,6 +6,7 @@
 #include "cluster/decision/decision.h"
 #include "cluster/effect/effect.h"
 #include "cluster/record/record.h"
+#include "cluster/state/feature.h"
 
 /*
  * Shared by the functions that decide. Only for this folder.
@@ -125,6 +126,11 @@ int decide_backup(const struct cluster *c, const struct command *cmd, struct dec
 /* As cluster_remember. */
 void decide_remember(const struct cluster *c, uint64_t revision, const struct request_note *notes, size_t n,
                      size_t ops_max, struct decision *d);
+/* FEATURES: the level of features that all controllers know. -EINVAL: this version does not know it. */
+int decide_level(const struct cluster *c, const struct command *cmd, struct decision *d, struct err *e);
+/* The decision uses a feature. -EBUSY: not all controllers know it. In a state of a single controller the
+ * level is raised by the decision; of several such decisions no two may be in one commit. */
+int decide_feature(const struct cluster *c, enum feature f, struct decision *d, struct err *e);
 
 /* REVISE: adds the records of one commit to *d. Nothing is added when the command's texts and limits are
  * agreed, and no other piece is there. A text that is larger than a commit takes several: give the command

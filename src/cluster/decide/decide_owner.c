@@ -228,7 +228,8 @@ static void put_with(const struct owning *o, struct decision *d)
 static int check_release(const struct owning *o, struct err *e)
 {
     const struct command *cmd = o->cmd;
-    if (strcmp(cmd->own.from.person, cmd->actor) == 0 || (cmd->reason && *cmd->reason))
+    bool is_self = cmd->own.person && strcmp(cmd->own.from.person, cmd->own.person) == 0;
+    if (is_self || strcmp(cmd->own.from.person, cmd->actor) == 0 || (cmd->reason && *cmd->reason))
         return 0;
     return err_set(e, -EINVAL, "the nodes are those of the person \"%s\": a reason is needed",
                    cmd->own.from.person);
@@ -274,7 +275,7 @@ static void owning_put(const struct cluster *c, const struct owning *o, struct d
         put_with(o, d);
         decision_about(d, ENTRY_OWNERS, o->to_name);
         d->fields.owner_to = mem_dup(o->to_name);
-        d->quota = o->cmd->own.to.tenant;
+        d->quota = owner_quota(&o->cmd->own.to);
     }
     for (size_t i = 0; i < o->moved.n; i++)
         decision_note(d, NULL, o->moved.nodes[i]);
@@ -301,6 +302,8 @@ int decide_owner(const struct cluster *c, const struct command *cmd, struct deci
         rc = check_person(c, &cmd->own, cmd->actor, e);
     if (rc == 0 && o.moved.n && *o.to_name)
         rc = *cmd->own.to.person ? check_pool(c, &o, e) : check_quota(c, &o, e);
+    if (rc == 0 && o.moved.n && *cmd->own.to.person && *cmd->own.to.tenant)
+        rc = decide_feature(c, FEATURE_PERSON_OF_TENANT, d, e);
     if (rc == 0 && moved && o.moved.n)
         owning_put(c, &o, d);
     return rc;

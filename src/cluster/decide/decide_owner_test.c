@@ -193,6 +193,42 @@ static void test_a_sensitive_node_is_a_persons(void **state)
                         "a person's nodes are released and wiped; they are not transferred");
 }
 
+/* The pool has room for a person, whoever they work for; and the tenant has to be there. */
+static void test_a_person_may_work_for_a_tenant(void **state)
+{
+    struct world *w = *state;
+    assert_int_equal(cluster_put(w->c, "feature/level", "{\"level\":2}", NULL), 0);
+    assert_string_equal(
+        world_ask(w, COMMAND_OWNER_CLAIM, "ann", "s1", quoted("{'to':'physic@ann','person':true}"), NULL),
+        "no tenant \"physic\"; the nearest is \"physics\"");
+    assert_string_equal(
+        world_ask(w, COMMAND_OWNER_CLAIM, "ann", "s1", quoted("{'to':'physics@eve','person':true}"), NULL),
+        "\"ann\" cannot claim a node for the person \"eve\"");
+    assert_string_equal(
+        world_ask(w, COMMAND_OWNER_CLAIM, "ann", "s[1-2]", quoted("{'to':'physics@ann','person':true}"),
+                  NULL),
+        quoted("owner/physics@ann = {'by':'ann','since':'1000','reason':'','nodes':'s[1-2]'}\n"
+               "s[1-2]: owned by physics@ann\n"));
+    assert_string_equal(world_fields(), quoted("'owners':['physics@ann'],'owner_to':'physics@ann'"));
+    assert_int_equal(cluster_tenant_use(w->c, "physics").nodes, 0);
+    assert_int_equal(cluster_sensitive_use(w->c), 2);
+    assert_string_equal(person(w, "ann", "s2", "ann", "true"), "node \"s2\" is owned by physics@ann");
+    assert_string_equal(person(w, "ann", "s[3-4]", "ann", "true"),
+                        "persons would have 4 sensitive nodes, and SensitivePool is 3");
+    assert_string_equal(transfer(w, "s1", "physics@ann", "bio"),
+                        "a person's nodes are released and wiped; they are not transferred");
+    assert_non_null(strstr(world_give(w, COMMAND_OWNER_RELEASE, "Ann Lee (token ann)", "s1",
+                                      quoted("{'from':'physics@ann'}"), NULL, "3.1"),
+                           "a reason is needed"));
+    assert_non_null(strstr(world_give(w, COMMAND_OWNER_RELEASE, "Ann Lee (token ann)", "s2",
+                                      quoted("{'from':'physics@ann','person':'ann'}"), NULL, "3.2"),
+                           "s2: released by its owner physics@ann"));
+    assert_non_null(strstr(world_give(w, COMMAND_OWNER_RELEASE, "root", "s1",
+                                      quoted("{'from':'physics@ann'}"), "she left", "3.1"),
+                           "s1: released by its owner physics@ann: she left"));
+    assert_int_equal(cluster_sensitive_use(w->c), 2); /* it is not wiped yet */
+}
+
 static const char *let_go(struct world *w, const char *actor, const char *nodes, const char *why,
                           const char *claim)
 {
@@ -377,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_sensitive_node_is_a_persons, setup, world_teardown),
         cmocka_unit_test_setup_teardown(test_a_node_that_could_not_be_wiped_is_nobodys, setup,
                                         world_teardown),
+        cmocka_unit_test_setup_teardown(test_a_person_may_work_for_a_tenant, setup, world_teardown),
         cmocka_unit_test_setup_teardown(test_a_released_node_is_held_until_it_is_approved, setup,
                                         world_teardown),
         cmocka_unit_test_setup_teardown(test_only_a_confirmed_wipe_is_one, setup, world_teardown),

@@ -472,7 +472,8 @@ int record_put(struct cluster *c, const char *key, const char *value, struct err
                  {"wiped/", put_wiped},
                  {"backup/", put_backup},
                  {"controller/", put_controller},
-                 {"request/", put_request}};
+                 {"request/", put_request},
+                 {"feature/", put_feature}};
     assert(c && key);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         size_t len = strlen(kinds[i].prefix);

@@ -92,6 +92,7 @@ void requests_forget(struct cluster *c);
 
 int put_config(struct cluster *c, const char *name, const char *value, struct err *e);
 
+int put_feature(struct cluster *c, const char *name, const char *value, struct err *e);
 int put_backup(struct cluster *c, const char *name, const char *value, struct err *e);
 /* backup/last; the caller frees it. */
 char *backup_record(const struct backup_made *b);

@@ -19,11 +19,12 @@ enum { OWNER_KEYS = 4 };
 /* Counts the nodes of an owner, and its allocation, for its tenant; by UINT32_MAX: takes them back. */
 static void use_count(struct cluster *c, const struct ownership *o, uint32_t by)
 {
+    const char *quota = owner_quota(&o->owner);
     struct tenant_slot *s;
-    HASH_FIND_STR(c->tenant_uses, o->owner.tenant, s);
+    HASH_FIND_STR(c->tenant_uses, quota, s);
     if (!s) {
         s = mem_alloc(sizeof *s);
-        memcpy(s->name, o->owner.tenant, sizeof s->name);
+        memcpy(s->name, quota, strlen(quota) + 1);
         HASH_ADD_STR(c->tenant_uses, name, s);
     }
     s->use.nodes += by * (uint32_t)o->n;

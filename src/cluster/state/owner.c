@@ -46,28 +46,37 @@ static int parse_part(const char *what, const char *at, const char *end, char ou
 
 int owner_parse(const char *name, struct owner *out, struct err *e)
 {
+    const char *at = strchr(name, '@'), *rest = name + strlen(name);
     *out = (struct owner){0};
-    if (*name == '@')
-        return parse_person(name + 1, out, e);
-    const char *colon = strchr(name, ':'), *end = colon ? colon : name + strlen(name);
+    if (at) {
+        int rc = at > name ? parse_part("a tenant", name, at, out->tenant, e) : 0;
+        return rc == 0 ? parse_person(at + 1, out, e) : rc;
+    }
+    const char *colon = strchr(name, ':'), *end = colon ? colon : rest;
     const char *slash = memchr(name, '/', (size_t)(end - name));
     int rc = parse_part("a tenant", name, slash ? slash : end, out->tenant, e);
     if (rc == 0 && slash)
         rc = parse_part("a vCluster", slash + 1, end, out->vcluster, e);
     if (rc == 0 && colon)
-        rc = parse_part("an allocation", colon + 1, colon + strlen(colon), out->allocation, e);
+        rc = parse_part("an allocation", colon + 1, rest, out->allocation, e);
     return rc;
 }
 
 const char *owner_name(const struct owner *o, char buf[static OWNER_NAME_BYTES_MAX + 1])
 {
-    assert(!*o->person != !*o->tenant && "an owner is a person or a tenant");
+    assert((*o->person || *o->tenant) && "an owner is a person or a tenant");
+    assert((!*o->person || (!*o->vcluster && !*o->allocation)) && "a person has no vCluster");
     if (*o->person)
-        snprintf(buf, OWNER_NAME_BYTES_MAX + 1, "@%s", o->person);
+        snprintf(buf, OWNER_NAME_BYTES_MAX + 1, "%s@%s", o->tenant, o->person);
     else
         snprintf(buf, OWNER_NAME_BYTES_MAX + 1, "%s%s%s%s%s", o->tenant, *o->vcluster ? "/" : "", o->vcluster,
                  *o->allocation ? ":" : "", o->allocation);
     return buf;
+}
+
+const char *owner_quota(const struct owner *o)
+{
+    return *o->person ? "" : o->tenant;
 }
 
 /* --- looked up -------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
  *   physics:1234             an allocation of the tenant
  *   physics/batch:1234       an allocation of the vCluster
  *   @ann                     a person
+ *   physics@ann              a person who works for a tenant
  *
  * An owner does not say whether work may land on a node; claims (claim.h) and checks do.
  */
@@ -30,10 +31,11 @@ enum {
     TENANT_NAME_BYTES_MAX = 63, /* letters, digits, '-', '_' and '.', a letter or digit first: of a tenant, a
                                    vCluster or an allocation */
     PERSON_BYTES_MAX = 255,     /* printable ASCII without a blank */
-    OWNER_NAME_BYTES_MAX = PERSON_BYTES_MAX + 1
+    OWNER_NAME_BYTES_MAX = TENANT_NAME_BYTES_MAX + 1 + PERSON_BYTES_MAX
 };
 
-/* A person, or a tenant with what it has of the other two; "" for what it is not. */
+/* A person, and the tenant for which they work if they named it; or a tenant with what it has of the other
+ * two. "" for what it is not. */
 struct owner {
     char person[PERSON_BYTES_MAX + 1];
     char tenant[TENANT_NAME_BYTES_MAX + 1];
@@ -45,6 +47,8 @@ struct owner {
 int owner_parse(const char *name, struct owner *out, struct err *e);
 /* Returns buf. */
 const char *owner_name(const struct owner *o, char buf[static OWNER_NAME_BYTES_MAX + 1]);
+/* The tenant on whose quota the owner's nodes count; "": on that of all persons. Belongs to the owner. */
+const char *owner_quota(const struct owner *o);
 /* "" is no name of a tenant. */
 bool tenant_name_ok(const char *name);
 
@@ -73,7 +77,8 @@ struct tenant {
 size_t cluster_tenants(const struct cluster *c, const struct tenant **out);
 const struct tenant *cluster_tenant(const struct cluster *c, const char *name); /* NULL when there is none */
 
-/* What a tenant owns: its nodes, and its allocations that have nodes. "": what persons own. */
+/* What a tenant owns: its nodes, and its allocations that have nodes. "": what persons own, whoever they work
+ * for. */
 struct tenant_use {
     uint32_t nodes, allocations;
 };

@@ -20,6 +20,8 @@ static void test_an_owner_is_written_as_it_was_read(void **state)
                  {"physics:12", {.tenant = "physics", .allocation = "12"}},
                  {"a/b:c", {.tenant = "a", .vcluster = "b", .allocation = "c"}},
                  {"@ann", {.person = "ann"}},
+                 {"physics@ann", {.person = "ann", .tenant = "physics"}},
+                 {"p@a@b/c:d", {.person = "a@b/c:d", .tenant = "p"}},
                  {"@https://id.example/x:7", {.person = "https://id.example/x:7"}}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char buf[OWNER_NAME_BYTES_MAX + 1];
@@ -32,8 +34,9 @@ static void test_an_owner_is_written_as_it_was_read(void **state)
 
 static void test_a_name_that_is_no_owner_is_refused(void **state)
 {
-    static const char *const names[] = {"",    "@",     "@a b",  "a/",    "a:", "/b",        ":1",
-                                        "a b", "a/b/c", "a:b:c", "a:b/c", "-a", "@\xc3\xa4", "a/@b"};
+    static const char *const names[] = {"",          "@",    "@a b",  "a/",    "a:",    "/b",
+                                        ":1",        "a b",  "a/b/c", "a:b:c", "a:b/c", "-a",
+                                        "@\xc3\xa4", "a/@b", "a@",    "a/b@c", "a:1@c", " @a"};
     char longest[PERSON_BYTES_MAX + 3] = {0};
     struct owner o;
     struct err e;

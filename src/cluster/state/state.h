@@ -192,7 +192,8 @@ struct cluster {
     char origin[2 * ORIGIN_BYTES + 1], authority[2 * AUTHORITY_BYTES + 1];
     struct backup_made backup;
     struct state_restored restored;
-    uint64_t sum; /* the sum over records of conformance, health and repair, for the digest */
+    uint64_t level; /* of features; 0: no record */
+    uint64_t sum;   /* the sum over records of conformance, health and repair, for the digest */
 };
 
 /* How claim rests on m; m is one of its nodes. */

@@ -16,7 +16,8 @@ static const struct {
                          [CONFIG_CHECKS] = {"checks", SETTING_CHECK_CONF},
                          [CONFIG_MEANINGS] = {"meanings", SETTING_MEANING_CONF},
                          [CONFIG_REMEDIES] = {"remedies", SETTING_REMEDY_CONF},
-                         [CONFIG_TENANTS] = {"tenants", SETTING_TENANT_CONF}};
+                         [CONFIG_TENANTS] = {"tenants", SETTING_TENANT_CONF},
+                         [CONFIG_ROLES] = {"roles", SETTING_ROLE_CONF}};
 
 const char *config_part_name(enum config_part p)
 {
@@ -37,6 +38,20 @@ size_t config_text_parts(const struct config_text *t, struct revise_part out[sta
         if (t->given[p])
             out[n++] = (struct revise_part){parts[p].name, t->part[p].s};
     return n;
+}
+
+int config_text_add(struct config_text *t, const struct revise_part *part, struct err *e)
+{
+    int p = 0;
+    while (p < CONFIG_PARTS && strcmp(parts[p].name, part->name) != 0)
+        p++;
+    if (p == CONFIG_PARTS)
+        return err_set(e, -EINVAL, "the configuration has no part \"%.40s\"", part->name);
+    if (t->given[p])
+        return err_set(e, -EINVAL, "the part \"%s\" is there twice", part->name);
+    t->given[p] = true;
+    text_add(&t->part[p], part->text);
+    return 0;
 }
 
 int config_text_load(const struct cluster *c, struct config_text *out, struct err *e)

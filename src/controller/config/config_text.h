@@ -25,6 +25,7 @@ enum config_part {
     CONFIG_MEANINGS,
     CONFIG_REMEDIES,
     CONFIG_TENANTS,
+    CONFIG_ROLES,
     CONFIG_PARTS
 };
 
@@ -39,6 +40,8 @@ const char *config_part_name(enum config_part p); /* "nodes" */
 
 /* The parts as REVISE has them. Returns their number. They are borrowed from t. */
 size_t config_text_parts(const struct config_text *t, struct revise_part out[static CONFIG_PARTS]);
+/* Adds the text of a part. -EINVAL: no such part, or it is there already. */
+int config_text_add(struct config_text *t, const struct revise_part *part, struct err *e);
 /* Loads the agreed texts. -ENOENT: none are agreed. -EILSEQ: a record is missing. *out is empty after an
  * error. */
 int config_text_load(const struct cluster *c, struct config_text *out, struct err *e);

@@ -25,6 +25,7 @@ static const char *const files[][2] = {
     {"checks", "Check=a Probe=zombies Nodes=lx[01-02]\n#\nCheck=b Probe=load Classes=gpu\n"},
     {"meanings", "Xid=94 Act=job Because=\"caf\xe9 \xc3\xa4\"\n"}, /* with a byte of Latin-1 */
     {"tenants", "Tenant=physics Nodes=64 Allocations=10\nTenant=bio\n"},
+    {"roles", "Role=claimant Subjects=\"a b,77\" Tenants=physics\nRole=viewer Users=ann\n"},
     {"remedies", "Remedy=r Run=\"script:/bin/true\" Helps=a Confidence=50% Because=x Takes=1m\n"},
 };
 
@@ -32,7 +33,7 @@ static const char *const files[][2] = {
 #define DECIDING                                                                                          \
     "HeartBeatInterval = 5\nHeartBeatTimeout = 50\nMaxOut = 7\nHealth = act\nCollectorNodes = lx01\n"     \
     "DefaultPartition = batch\nOpenChamiPCS = http://pcs/v1/\nOpenChamiBSS = http://bss\nOverrideTime = " \
-    "3h\n"
+    "3h\nOidcIssuer = https://login.example/\nOidcAudience = fettle\nOidcTenantsClaim = org\n"
 
 static void file_write(const char *name, const char *text)
 {
@@ -54,7 +55,7 @@ static void file_remove(const char *name)
 static void conf_write(const char *parameters, bool whole)
 {
     static const char *const names[] = {"NodeSpecConf", "PartitionConf", "ClassConf", "CheckConf",
-                                        "MeaningConf",  "TenantConf",    "RemedyConf"};
+                                        "MeaningConf",  "TenantConf",    "RoleConf",  "RemedyConf"};
     CLEANUP_TEXT struct text t = {0};
     text_printf(&t, "%s", parameters);
     for (size_t i = 0; i < (whole ? sizeof names / sizeof names[0] : 1); i++)
@@ -156,6 +157,8 @@ static char *decisions(struct config *c)
     text_printf(&t, "%lld %lld %lld %lld %u %lld\n", (long long)c->watch.plain.late.ns,
                 (long long)c->watch.plain.silent.ns, (long long)c->watch.sensitive.silent.ns,
                 (long long)c->waits.first.ns, h->inconclusive, (long long)h->override.ns);
+    text_printf(&t, "%s%s %s %s\n", c->grants_text.s ? c->grants_text.s : "", c->text[SETTING_OIDC_ISSUER],
+                c->text[SETTING_OIDC_AUDIENCE], c->text[SETTING_OIDC_TENANTS_CLAIM]);
     CLEANUP_FREE char *collectors = hostlist_fold((const char *const *)c->collectors.names, c->collectors.n);
     text_printf(&t, "%s %s %s\n", collectors, c->ochami.pcs, c->ochami.bss);
     cluster_destroy(cluster);
@@ -183,8 +186,8 @@ static void test_records_decide_as_the_files(void **state)
     assert_int_equal(agree(c, &leader.agreed), 1);
     assert_int_equal(config_text_load(c, &texts, &e), 0);
 
-    file_write("fettle.conf",
-               "ApiPort = 9000\nMaxOut = 50\nCheckConf = /nonexistent\nSensitiveTimeout = 1h\n");
+    file_write("fettle.conf", "ApiPort = 9000\nMaxOut = 50\nCheckConf = /nonexistent\nSensitiveTimeout = 1h\n"
+                              "RoleConf = /nonexistent\nOidcIssuer = https://another/\n");
     if (read_texts(&texts, &follower, &e) < 0)
         fail_msg("%s", e.msg);
     assert_same_texts(&leader.agreed, &follower.agreed);
@@ -193,6 +196,9 @@ static void test_records_decide_as_the_files(void **state)
     CLEANUP_FREE char *led = decisions(&leader), *followed = decisions(&follower);
     assert_string_equal(led, followed);
     assert_non_null(strstr(led, "lx04 gpu"));
+    assert_non_null(strstr(led, "Role=\"claimant\" Subjects=\"a b,77\""));
+    assert_non_null(strstr(led, "https://login.example/ fettle org"));
+    assert_int_equal(follower.grants.n, 2);
     assert_non_null(strstr(led, "caf\xef\xbf\xbd \xc3\xa4")); /* in both, as in every answer */
     assert_int_equal(follower.number[SETTING_API_PORT], 9000);
     assert_string_equal(follower.text[SETTING_SLURM_USER], "root");
@@ -286,12 +292,27 @@ static void test_texts_are_checked_like_files(void **state)
     texts = good.agreed;
     text_add(&texts.part[CONFIG_PARAMETERS], "NoSuchThing = 7\n");
     assert_int_equal(read_texts(&texts, &c, &e), -EINVAL);
-    assert_non_null(strstr(e.msg, "parameters:10: unknown key \"NoSuchThing\""));
+    assert_non_null(strstr(e.msg, "parameters:13: unknown key \"NoSuchThing\""));
     good.agreed = texts;
     config_fini(&good);
     struct cluster *cluster = cluster_create();
     assert_int_equal(config_text_load(cluster, &empty, &e), -ENOENT);
     cluster_destroy(cluster);
+}
+
+static void test_texts_are_put_together(void **state)
+{
+    struct config_text t = {0};
+    struct err e = {0};
+    assert_int_equal(config_text_add(&t, &(struct revise_part){"nodes", "Name=\"a\"\n"}, &e), 0);
+    assert_int_equal(config_text_add(&t, &(struct revise_part){"roles", ""}, &e), 0);
+    assert_true(t.given[CONFIG_NODES] && t.given[CONFIG_ROLES] && !t.given[CONFIG_PARAMETERS]);
+    assert_string_equal(t.part[CONFIG_NODES].s, "Name=\"a\"\n");
+    assert_int_equal(config_text_add(&t, &(struct revise_part){"nodes", ""}, &e), -EINVAL);
+    assert_string_equal(e.msg, "the part \"nodes\" is there twice");
+    assert_int_equal(config_text_add(&t, &(struct revise_part){"bmcs", ""}, &e), -EINVAL);
+    assert_string_equal(e.msg, "the configuration has no part \"bmcs\"");
+    config_text_fini(&t);
 }
 
 int main(void)
@@ -300,7 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_records_decide_as_the_files),    TEST(test_defaults_are_agreed_as_defaults),
         TEST(test_meaning_alone_makes_a_revision), TEST(test_a_hundred_thousand_lines),
-        TEST(test_texts_are_checked_like_files),
+        TEST(test_texts_are_checked_like_files), cmocka_unit_test(test_texts_are_put_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,8 +345,19 @@ static void doubt_remedies(struct config *c)
     }
 }
 
+static void on_role_tenant(void *arg, const char *tenant, int line)
+{
+    struct config *c = arg;
+    const struct place p = {c->text[SETTING_ROLE_CONF], line, "tenant", tenant};
+    for (size_t i = 0; i < c->n_tenants; i++)
+        if (strcmp(c->tenants[i].name, tenant) == 0)
+            return;
+    doubt_conf_doubt(c, &p, "is not in TenantConf", "");
+}
+
 void config_doubt(struct config *c)
 {
+    grants_each_tenant(&c->grants, on_role_tenant, c);
     doubt_files(c);
     doubt_idle(c);
     doubt_user(c);

@@ -7,11 +7,8 @@
 
 int config_read_roles(struct config *c, struct err *e)
 {
-    const char *path = c->text[SETTING_ROLE_CONF];
     struct conf file;
-    if (!*path)
-        return 0;
-    int rc = conf_read(path, CONF_RECORDS, &file, e);
+    int rc = config_part_read(c, CONFIG_ROLES, &file, e);
     if (rc < 0)
         return config_refuse_file(c, SETTING_ROLE_CONF, rc, e);
     rc = grants_read(&file, &c->grants, e);

@@ -29,6 +29,15 @@ static void wrong_records_of_roles_are_refused(void **state)
                         "fettle.conf:3: RoleConf: /nowhere/roles.conf: No such file or directory");
 }
 
+static void a_tenant_that_nobody_knows_is_a_likely_mistake(void **state)
+{
+    struct config c = config_good(
+        config_with_file("RoleConf", "roles.conf", "\nRole=claimant Subjects=a Tenants=physic\n", ""),
+        "Name=lx01\n", NULL);
+    assert_non_null(strstr(c.warnings.s, "roles.conf:2: tenant \"physic\" is not in TenantConf"));
+    config_fini(&c);
+}
+
 static void other_records_are_a_change(void **state)
 {
     CLEANUP_TEXT struct text changes = {0};
@@ -78,6 +87,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_records_of_roles_are_read),
         TEST(wrong_records_of_roles_are_refused),
+        TEST(a_tenant_that_nobody_knows_is_a_likely_mistake),
         TEST(other_records_are_a_change),
         TEST(an_issuer_is_an_https_url_with_an_audience),
     };

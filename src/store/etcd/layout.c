@@ -201,6 +201,8 @@ void layout_told_write(const struct layout_told *t, struct text *out)
                 t->count, t->lease_ms, t->revision, t->at.ns);
     if (t->audit[0])
         text_add_member(out, "audit", t->audit);
+    if (t->level)
+        text_printf(out, ",\"level\":%" PRIu64, t->level);
     text_add_char(out, '}');
 }
 
@@ -217,7 +219,8 @@ int layout_told_read(const struct wire_kv *kv, struct layout_told *t, struct err
         json_take_u64(o, "lease_ms", 3600000, &t->lease_ms, NULL) < 0 ||
         json_take_u64(o, "revision", INT64_MAX, &t->revision, NULL) < 0 ||
         json_take_u64(o, "at_ns", INT64_MAX, &at, NULL) < 0 ||
-        (json_object_get(o, "audit") && !clause_take(o, "audit", t->audit, sizeof t->audit)))
+        (json_object_get(o, "audit") && !clause_take(o, "audit", t->audit, sizeof t->audit)) ||
+        (json_object_get(o, "level") && json_take_u64(o, "level", INT64_MAX, &t->level, NULL) < 0))
         return layout_damaged(kv->key, e);
     t->at.ns = (int64_t)at;
     return 0;

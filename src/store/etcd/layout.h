@@ -74,6 +74,7 @@ struct layout_told {
     uint64_t count;                   /* goes up each time */
     uint64_t lease_ms;                /* the leader acts as long after a renewal */
     uint64_t revision;                /* of the state that it has */
+    uint64_t level;                   /* of the features that it knows; 0: it tells none */
     struct wall at;                   /* its clock */
     /* The head of its audit log, in the log's words; "": none. */
     char audit[ETCD_AUDIT_BYTES_MAX + 1];

@@ -106,6 +106,7 @@ static void test_words_of_a_controller_come_back(void **state)
                                   .count = 3,
                                   .lease_ms = 3000,
                                   .revision = 9,
+                                  .level = 2,
                                   .at = {5},
                                   .audit = "7 AAAA"};
     CLEANUP_TEXT struct text value = {0};
@@ -122,6 +123,15 @@ static void test_words_of_a_controller_come_back(void **state)
     assert_string_equal(again.agents, "");
     kv = kv_of("{\"name\":\"x\",\"address\":\"\",\"agents\":7,\"instance\":\"\",\"count\":1,\"lease_ms\":1,"
                "\"revision\":1,\"at_ns\":1}");
+    assert_int_equal(layout_told_read(&kv, &again, NULL), -EILSEQ);
+    /* One of before levels; and one that is damaged. */
+#define TOLD                                                                                                \
+    "\"name\":\"x\",\"address\":\"h:1\",\"instance\":\"a\",\"count\":1,\"lease_ms\":1,\"revision\":1,\"at_" \
+    "ns\":1"
+    kv = kv_of("{" TOLD "}");
+    assert_int_equal(layout_told_read(&kv, &again, NULL), 0);
+    assert_int_equal(again.level, 0);
+    kv = kv_of("{" TOLD ",\"level\":\"2\"}");
     assert_int_equal(layout_told_read(&kv, &again, NULL), -EILSEQ);
 }
 

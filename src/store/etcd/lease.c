@@ -551,6 +551,11 @@ void lease_forget(struct lease *l, const char *name)
         memcpy(l->forgets, name, strlen(name) + 1);
 }
 
+void lease_tell_level(struct lease *l, uint64_t level)
+{
+    l->told.level = level;
+}
+
 uint64_t lease_head(const struct lease *l)
 {
     return l->head;
@@ -566,6 +571,7 @@ void lease_members(const struct lease *l, lease_member_fn *fn, void *arg)
                                     .at = m->told.at,
                                     .age = mono_sub(now, m->changed),
                                     .revision = m->told.revision,
+                                    .level = m->told.level,
                                     .agents = m->told.agents,
                                     .audit = m->told.audit};
         bool is_self = strcmp(m->told.instance, l->told.instance) == 0;

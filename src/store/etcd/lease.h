@@ -35,6 +35,7 @@ struct lease_member {
     struct wall at;     /* its clock then */
     struct span age;    /* since this controller saw it change, at most */
     uint64_t revision;  /* the state that it had */
+    uint64_t level;     /* of the features that it knows; 0: it tells none */
     const char *agents; /* where agents reach it; "": it did not say */
     const char *audit;  /* what it told of its audit log; "": nothing */
     bool has_clock; /* it is another one, and its clock was compared with ours: it is `within` of `ahead` */
@@ -78,6 +79,8 @@ void lease_look(struct lease *l);
 
 /* The revision that this controller tells the others of. */
 void lease_tell(struct lease *l, uint64_t revision);
+/* The level of the features that it knows; likewise. */
+void lease_tell_level(struct lease *l, uint64_t level);
 
 /* What this controller tells the others of its audit log: at most ETCD_AUDIT_BYTES_MAX bytes, without control
  * characters. */
