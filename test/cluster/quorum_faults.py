@@ -65,9 +65,9 @@ class Kept:
         if self.process.status() is None:
             return
         self.ends.append(self.process.status())
-        if self.process.damage():
-            raise Damaged(f'{self.process.name}: {self.process.damage()}')
-        check(self.process.status() in self.ALLOWED, f'{self.process.name} has ended with {self.process.status()}')
+        if self.process.damage() or self.process.status() not in self.ALLOWED:
+            self.process.wanted = True  # for `wait` as well, which takes no other failure as the end
+            raise Damaged(f'{self.process.name} has ended with {self.process.status()} {self.process.damage()}')
         if self.keeps and time.monotonic() > self.after:
             self.launch()
             self.after = time.monotonic() + 1

@@ -372,7 +372,7 @@ static void on_answer(void *arg, int status, const char *body, size_t len, const
     if (l->again && !l->last) {
         l->again = false;
         ask_again(l);
-    } else if (resigns) {
+    } else if (resigns && l->resigned) { /* the first answer counts; others are on their way */
         lease_resigned(l);
     } else {
         turn_when_due(l);

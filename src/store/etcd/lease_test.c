@@ -214,6 +214,24 @@ static void test_resigning_without_leading_is_done(void **state)
     WAIT_FOR(w, w->a.resigned);
 }
 
+/* etcd stands still for several turns, each of which asks another member to take the key back; then all
+ * answer. */
+static void test_it_is_given_back_once(void **state)
+{
+    struct world *w = *state;
+    a_leads(w);
+    for (size_t i = 0; i < 3; i++)
+        lab_signal(lab, i, SIGSTOP);
+    lease_resign(w->a.lease, on_resigned, &w->a);
+    struct mono turned = mono_add(mono_now(), span_ms(LAB_LEASE_MS * 9 / 10));
+    WAIT_FOR(w, mono_now().ns > turned.ns);
+    for (size_t i = 0; i < 3; i++)
+        lab_signal(lab, i, SIGCONT);
+    WAIT_FOR(w, w->a.resigned);
+    struct mono answered = mono_add(mono_now(), span_ms(LAB_LEASE_MS * 2)); /* each, or given up */
+    WAIT_FOR(w, mono_now().ns > answered.ns);
+}
+
 static void on_member(void *arg, const struct lease_member *m)
 {
     struct controller *c = arg;
@@ -408,6 +426,7 @@ int main(void)
         TEST(test_one_that_is_killed_is_replaced),
         TEST(test_one_that_resigns_is_replaced_at_once),
         TEST(test_resigning_without_leading_is_done),
+        TEST(test_it_is_given_back_once),
         TEST(test_each_tells_the_others_of_itself),
         TEST(test_the_age_of_a_member_is_that_of_its_last_word),
         TEST(test_one_whose_key_is_gone_leads_no_more),

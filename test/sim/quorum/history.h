@@ -42,6 +42,7 @@ struct process {
     int opened; /* what came of it: 1 not yet */
     struct err why;
     bool leads, deposed, is_leader, ends;
+    bool stops, resigns; /* told to end; gives the leadership back */
     int64_t turned;
     struct process *prev, *next;
 };
@@ -89,6 +90,8 @@ void digest_check(const struct process *p);
 struct process *process_begin(unsigned controller);
 /* As after kill -9: what it still waits for is answered quickly, and counts for nobody. */
 void process_leave(struct process *p);
+/* As after SIGTERM: it ends what it has begun, and gives the leadership back. */
+void process_stop(struct process *p);
 void processes_turn(void);
 
 #endif

@@ -125,7 +125,9 @@ static void clients_turn(void)
     s.next_ask = virtual_now() + (int64_t)chance((chance(10) ? 30 : 1000) * (uint64_t)MS);
     for (unsigned i = 0; i < CONTROLLERS; i++) {
         struct process *p = s.slots[i];
-        for (uint64_t n = p && p->committer && !p->ends && (p->leads || chance(20) == 0) ? 1 + chance(4) : 0;
+        for (uint64_t n = p && p->committer && !p->ends && !p->stops && (p->leads || chance(20) == 0)
+                              ? 1 + chance(4)
+                              : 0;
              n > 0; n--)
             ask(p);
     }
@@ -159,7 +161,10 @@ static void fault_begin(void)
     struct process *p = s.slots[c];
     switch (chance(7)) {
     case 0:
-        if (p) {
+        if (p && p->lease && !p->stops && chance(2)) {
+            say("%s is told to end", p->name);
+            process_stop(p);
+        } else if (p) {
             say("%s is killed", p->name);
             process_leave(p);
         }

@@ -185,6 +185,30 @@ void process_leave(struct process *p)
         committer_depose(p->committer);
 }
 
+void process_stop(struct process *p)
+{
+    p->stops = p->deposed = true;
+    follow_destroy(STEAL(p->follow));
+    lease_stand(p->lease, false);
+    committer_depose(p->committer);
+}
+
+static void on_resigned(void *arg)
+{
+    struct process *p = arg;
+    say("%s has given the leadership back", p->name);
+    p->ends = true;
+}
+
+/* After its last commit. */
+static void process_resign(struct process *p)
+{
+    if (!p->stops || p->resigns || p->ends || tasks_of(p))
+        return;
+    p->resigns = true;
+    lease_resign(p->lease, on_resigned, p);
+}
+
 static void process_free(struct process *p)
 {
     committer_destroy(p->committer);
@@ -202,6 +226,7 @@ void processes_turn(void)
     unsigned acting = 0;
     DL_FOREACH_SAFE(s.processes, p, tmp)
     {
+        process_resign(p);
         if (p->ends && !p->party.is_dead)
             process_leave(p);
         if (p->party.is_dead && !tasks_of(p)) {
