@@ -14,7 +14,7 @@ from answers import Answers
 # Answers of these have no golden file; test/cluster/openapi.py asks a controller for them, and for the status,
 # to which the controller adds members that the tests of src/api do not have.
 ELSEWHERE = {"audit_checkpoint", "audit_consistency", "audit_minimum", "audit_proof", "audit_show", "audit_tile",
-             "backup_list", "certificate_list", "event_stream", "override_end", "observed_stream", "override_list", "repair_numbers", "status_show", "whoami_show"}
+             "backup_list", "certificate_list", "controller_list", "event_stream", "override_end", "observed_stream", "override_list", "repair_numbers", "status_show", "whoami_show"}
 
 
 def exchanges(path):

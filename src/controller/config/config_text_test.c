@@ -321,7 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_records_decide_as_the_files),    TEST(test_defaults_are_agreed_as_defaults),
         TEST(test_meaning_alone_makes_a_revision), TEST(test_a_hundred_thousand_lines),
-        TEST(test_texts_are_checked_like_files), cmocka_unit_test(test_texts_are_put_together),
+        TEST(test_texts_are_checked_like_files),   cmocka_unit_test(test_texts_are_put_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
