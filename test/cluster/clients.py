@@ -148,7 +148,7 @@ def test_answers(world):
     ask('POST', '/v1/reload', {})
     ask('POST', '/v1/checks/run', {'nodes': 'n02', 'check': 'fs.space'}, 404)
     for path in ('/v1/nodes', '/v1/nodes/n01', '/v1/nodes/n02', '/v1/partitions', '/v1/journal', '/v1/journal?tail=5', '/v1/status',
-                 '/v1/certificates', '/v1/conform/groups', '/v1/conform/diff/n01', '/v1/conform/history/n01', '/v1/classes',
+                 '/v1/certificates', '/v1/controllers', '/v1/conform/groups', '/v1/conform/diff/n01', '/v1/conform/history/n01', '/v1/classes',
                  '/v1/place?count=1', '/v1/slurm/features', '/v1/health/n01', '/v1/incidents', '/v1/trials', '/v1/checks',
                  '/v1/remedies', '/v1/remedies/n01', '/v1/explain/fs.space', '/v1/explain/xid.79', '/v1/queue', '/v1/overrides',
                  '/v1/brakes'):
