@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/ask.h"
+#include "api/ask_inside.h"
 
-#include "base/json.h"
 #include "base/network.h"
 #include "cluster/cluster.h"
 #include "node/field.h"
@@ -41,92 +40,18 @@ void ask_fini(struct ask *a)
     *a = (struct ask){0};
 }
 
-/* Text for screens and logs: nothing in it misleads. jansson has checked that it is UTF-8. */
-static int check_plain(const char *key, const char *s, size_t max, struct err *e)
-{
-    size_t len = strlen(s);
-    if (len == 0 || len > max)
-        return err_set(e, -EINVAL, "\"%s\" has %zu bytes; 1 to %zu are allowed", key, len, max);
-    for (size_t width; *s; s += width) {
-        uint32_t c = text_character(s, &width);
-        if (text_misleads(c))
-            return err_set(e, -EINVAL, "\"%s\" holds the control character U+%04X", key, c);
-    }
-    return 0;
-}
-
-/* A mandatory member. */
-static int want_string(const json_t *o, const char *key, const char **out, struct err *e)
-{
-    int rc = json_take_string(o, key, out, e);
-    return rc == -ENOENT ? err_set(e, -EINVAL, "\"%s\" is missing", key) : rc;
-}
-
-/* An optional member: without it *out is unchanged. */
-static int allow_string(const json_t *o, const char *key, const char **out, struct err *e)
-{
-    return json_object_get(o, key) ? json_take_string(o, key, out, e) : 0;
-}
-
-static int take_plain(const json_t *o, const char *key, size_t max, char **out, struct err *e)
-{
-    const char *s;
-    int rc = want_string(o, key, &s, e);
-    if (rc == 0)
-        rc = check_plain(key, s, max, e);
-    if (rc == 0)
-        *out = mem_dup(s);
-    return rc;
-}
-
-static int parse_nodes(const char *list, struct hostlist *out, struct err *e)
-{
-    int rc = hostlist_parse(list, out, e);
-    if (rc < 0)
-        return err_wrap(e, rc, "\"nodes\"");
-    return out->n > 0 ? 0 : err_set(e, -EINVAL, "\"nodes\" names no node");
-}
-
-static int take_nodes(const json_t *o, struct ask *a, struct err *e)
-{
-    const char *list;
-    int rc = want_string(o, "nodes", &list, e);
-    return rc < 0 ? rc : parse_nodes(list, &a->nodes, e);
-}
-
-/* A length of time. */
-static int parse_span(const char *key, const char *text, int64_t max_s, struct span *out, struct err *e)
-{
-    int rc = span_parse(text, out, e);
-    if (rc < 0)
-        return err_wrap(e, rc, "\"%s\"", key);
-    char max[32];
-    if (out->ns <= 0 || out->ns > span_s(max_s).ns)
-        return err_set(e, -EINVAL, "\"%s\" is \"%s\"; more than 0s and at most %s are allowed", key, text,
-                       span_format(span_s(max_s), max));
-    return 0;
-}
-
-static int take_valid(const json_t *o, int64_t usual_s, int64_t max_s, struct ask *a, struct err *e)
-{
-    const char *text = NULL;
-    a->valid = span_s(usual_s);
-    int rc = allow_string(o, "valid", &text, e);
-    return rc < 0 || !text ? rc : parse_span("valid", text, max_s, &a->valid, e);
-}
-
 static int parse_hold(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
-    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+    int rc = ask_take_nodes(o, a, e);
+    return rc < 0 ? rc : ask_take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
 static int parse_release(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     if (rc < 0 || !json_object_get(o, "claim"))
         return rc;
-    return take_plain(o, "claim", CLAIM_ID_BYTES_MAX, &a->claim, e);
+    return ask_take_plain(o, "claim", CLAIM_ID_BYTES_MAX, &a->claim, e);
 }
 
 static int add_setting(struct ask *a, const char *key, const json_t *value, struct err *e)
@@ -144,7 +69,7 @@ static int add_setting(struct ask *a, const char *key, const json_t *value, stru
     if (!json_is_string(value) && !json_is_null(value))
         return err_set(e, -EINVAL, "the value of %s is neither a string nor null", row->name);
     if (json_is_string(value) && json_string_length(value) > 0)
-        rc = check_plain(row->name, json_string_value(value), VALUE_BYTES_MAX, e);
+        rc = ask_check_plain(row->name, json_string_value(value), VALUE_BYTES_MAX, e);
     if (rc == 0)
         a->settings[a->n_settings++] = (struct ask_setting){f, mem_dup(json_string_value(value))};
     return rc;
@@ -152,7 +77,7 @@ static int add_setting(struct ask *a, const char *key, const json_t *value, stru
 
 static int parse_set(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     if (rc < 0)
         return rc;
     json_t *asked = json_object_get(o, "set");
@@ -176,164 +101,15 @@ static int parse_nothing(const json_t *o, struct ask *a, struct err *e)
     return 0;
 }
 
-static int take_uuid(const json_t *o, struct ask *a, struct err *e)
-{
-    const char *uuid;
-    int rc = json_take_string(o, "uuid", &uuid, e);
-    if (rc < 0)
-        return rc == -ENOENT ? 0 : rc;
-    if (strlen(uuid) != 36 || strspn(uuid, "0123456789abcdefABCDEF-") != 36)
-        return err_set(e, -EINVAL, "\"uuid\" is no UUID as \"4c4c4544-0039-3510-8052-b4c04f4e3332\"");
-    a->uuid = mem_dup(uuid);
-    return 0;
-}
-
-static int take_from(const json_t *o, struct ask *a, struct err *e)
-{
-    const char *from;
-    int rc = json_take_string(o, "from", &from, e);
-    if (rc == 0 && (rc = network_check(from, e)) < 0)
-        return err_wrap(e, rc, "\"from\"");
-    if (rc == 0)
-        a->from = mem_dup(from);
-    return rc == -ENOENT ? 0 : rc;
-}
-
-/* A token copied from an image is useless elsewhere when it is bound to a place or a machine. */
-static int take_token_valid(const json_t *o, struct ask *a, struct err *e)
-{
-    int rc = take_valid(o, 3600, 365 * DAY_S, a, e);
-    if (rc == 0 && !a->from && !a->uuid && a->valid.ns > span_s(7 * DAY_S).ns)
-        return err_set(e, -EINVAL,
-                       "\"valid\" is more than 7d, for which \"from\" or \"uuid\" has to be given");
-    return rc;
-}
-
-static int parse_token(const json_t *o, struct ask *a, struct err *e)
-{
-    a->count = 1;
-    int rc = take_nodes(o, a, e);
-    if (rc == 0 && json_take_u64(o, "count", TOKEN_COUNT_MAX, &a->count, e) == -EINVAL)
-        return -EINVAL;
-    if (rc == 0 && a->count == 0)
-        return err_set(e, -EINVAL, "\"count\" is 0; a token is for 1 to %d to join", TOKEN_COUNT_MAX);
-    if (rc == 0 && json_take_bool(o, "again", &a->again, e) == -EINVAL)
-        return -EINVAL;
-    if (rc == 0)
-        rc = take_from(o, a, e);
-    if (rc == 0)
-        rc = take_uuid(o, a, e);
-    return rc < 0 ? rc : take_token_valid(o, a, e);
-}
-
-static int parse_role(const json_t *o, struct ask *a, struct err *e)
-{
-    const char *role;
-    int rc = want_string(o, "role", &role, e);
-    if (rc < 0)
-        return rc;
-    for (enum role r = ROLE_READER; r <= ROLE_ADMIN; r++)
-        if (strcmp(role, role_name(r)) == 0)
-            a->role = r;
-    return a->role == ROLE_NONE ? err_set(e, -EINVAL, "\"role\" is neither \"reader\" nor \"admin\"") : 0;
-}
-
-/* The name becomes the owner of claims and a part of a URI. */
-static int parse_operator(const json_t *o, struct ask *a, struct err *e)
-{
-    int rc = take_plain(o, "name", OPERATOR_NAME_BYTES_MAX, &a->name, e);
-    if (rc == 0 && !hostlist_name_ok(a->name))
-        return err_set(e, -EINVAL,
-                       "\"name\" is not of letters, digits, '-', '_' and '.', a letter or digit first");
-    return rc;
-}
-
-static int parse_certificate(const json_t *o, struct ask *a, struct err *e)
-{
-    int rc = parse_operator(o, a, e);
-    if (rc == 0)
-        rc = parse_role(o, a, e);
-    const char *request;
-    if (rc == 0)
-        rc = want_string(o, "request", &request, e);
-    if (rc < 0)
-        return rc;
-    if (*request == '\0' || strlen(request) > PEM_BYTES_MAX)
-        return err_set(e, -EINVAL, "\"request\" has %zu bytes; 1 to %d are allowed", strlen(request),
-                       PEM_BYTES_MAX);
-    a->request = mem_dup(request);
-    return take_valid(o, 90 * DAY_S, 365 * DAY_S, a, e);
-}
-
-/* As a list of certificates shows it. */
-static int take_serial(const json_t *o, struct ask *a, struct err *e)
-{
-    const char *hex;
-    int rc = want_string(o, "serial", &hex, e);
-    size_t len = rc == 0 ? strlen(hex) : 0;
-    if (rc < 0)
-        return rc;
-    if (len == 0 || len > 16 || strspn(hex, "0123456789abcdef") != len)
-        return err_set(e, -EINVAL, "\"serial\" is \"%.40s\"; a number has 1 to 16 lower-case hex digits",
-                       hex);
-    a->serial = strtoull(hex, NULL, 16);
-    a->gives = true;
-    return 0;
-}
-
-/* "operator:ann" or "controller:head1", with an optional certificate number; or nodes. */
-static int parse_revoke(const json_t *o, struct ask *a, struct err *e)
-{
-    bool nodes = json_object_get(o, "nodes"), holder = json_object_get(o, "holder");
-    if (nodes == holder)
-        return err_set(e, -EINVAL, "either \"nodes\" or \"holder\" is needed%s", nodes ? ", not both" : "");
-    int rc = nodes ? take_nodes(o, a, e) : take_plain(o, "holder", VALUE_BYTES_MAX, &a->name, e);
-    if (rc == 0 && nodes && json_object_get(o, "serial"))
-        return err_set(e, -EINVAL, "\"serial\" needs a \"holder\": for nodes every certificate is revoked");
-    if (rc == 0 && json_object_get(o, "serial"))
-        rc = take_serial(o, a, e);
-    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
-}
-
-static int parse_token_end(const json_t *o, struct ask *a, struct err *e)
-{
-    int rc = take_plain(o, "id", VALUE_BYTES_MAX, &a->word, e);
-    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
-}
-
-static int take_controller(const json_t *o, struct ask *a, struct err *e)
-{
-    int rc = take_plain(o, "name", CONTROLLER_NAME_BYTES_MAX, &a->name, e);
-    return rc < 0 ? rc : controller_name_check(a->name, e);
-}
-
-static int parse_controller_admit(const json_t *o, struct ask *a, struct err *e)
-{
-    int rc = take_controller(o, a, e);
-    if (rc == 0)
-        rc = take_plain(o, "key", VALUE_BYTES_MAX, &a->word, e);
-    if (rc == 0 && !controller_key_ok(a->word))
-        return err_set(e, -EINVAL,
-                       "\"key\" is not the key that a new controller prints, of %d lower-case hex digits",
-                       CONTROLLER_KEY_BYTES);
-    return rc;
-}
-
-static int parse_controller_remove(const json_t *o, struct ask *a, struct err *e)
-{
-    int rc = take_controller(o, a, e);
-    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
-}
-
 static int allow_reason(const json_t *o, struct ask *a, struct err *e)
 {
-    return json_object_get(o, "reason") ? take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e) : 0;
+    return json_object_get(o, "reason") ? ask_take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e) : 0;
 }
 
 static int parse_node(const json_t *o, const char *key, struct ask *a, struct err *e)
 {
     const char *name;
-    int rc = want_string(o, key, &name, e);
+    int rc = ask_want_string(o, key, &name, e);
     if (rc < 0)
         return rc;
     if (!hostlist_name_ok(name))
@@ -356,17 +132,17 @@ static int allow_version(const json_t *o, struct ask *a, struct err *e)
 
 static int parse_class(const json_t *o, struct ask *a, struct err *e)
 {
-    return take_plain(o, "class", CLASS_NAME_BYTES_MAX, &a->class_name, e);
+    return ask_take_plain(o, "class", CLASS_NAME_BYTES_MAX, &a->class_name, e);
 }
 
 static int parse_recheck(const json_t *o, struct ask *a, struct err *e)
 {
-    return take_nodes(o, a, e);
+    return ask_take_nodes(o, a, e);
 }
 
 static int parse_approve(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     return rc < 0 ? rc : allow_reason(o, a, e);
 }
 
@@ -400,11 +176,11 @@ static int parse_rollout(const json_t *o, struct ask *a, struct err *e)
     if (rc == 0)
         rc = parse_target(o, a, e);
     if (rc == 0)
-        rc = take_nodes(o, a, e);
+        rc = ask_take_nodes(o, a, e);
     if (rc == 0)
-        rc = want_string(o, "deadline", &deadline, e);
+        rc = ask_want_string(o, "deadline", &deadline, e);
     if (rc == 0)
-        rc = parse_span("deadline", deadline, ROLLOUT_DAYS_MAX * DAY_S, &a->deadline, e);
+        rc = ask_take_span("deadline", deadline, ROLLOUT_DAYS_MAX * DAY_S, &a->deadline, e);
     return rc < 0 ? rc : allow_reason(o, a, e);
 }
 
@@ -412,19 +188,20 @@ static int parse_rollout(const json_t *o, struct ask *a, struct err *e)
 
 static int parse_check(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
-    return rc < 0 ? rc : take_plain(o, "check", CHECK_NAME_BYTES_MAX, &a->word, e);
+    int rc = ask_take_nodes(o, a, e);
+    return rc < 0 ? rc : ask_take_plain(o, "check", CHECK_NAME_BYTES_MAX, &a->word, e);
 }
 
 /* Approval or refusal of the remedy that the caller saw. */
 static int parse_answer(const json_t *o, bool must_say_why, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     if (rc == 0 && json_object_get(o, "remedy"))
-        rc = take_plain(o, "remedy", REMEDY_NAME_BYTES_MAX, &a->word, e);
+        rc = ask_take_plain(o, "remedy", REMEDY_NAME_BYTES_MAX, &a->word, e);
     if (rc < 0)
         return rc;
-    return must_say_why ? take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e) : allow_reason(o, a, e);
+    return must_say_why ? ask_take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e)
+                        : allow_reason(o, a, e);
 }
 
 static int parse_yes(const json_t *o, struct ask *a, struct err *e)
@@ -439,10 +216,10 @@ static int parse_no(const json_t *o, struct ask *a, struct err *e)
 
 static int parse_transition(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     if (rc == 0)
-        rc = take_plain(o, "transition", VALUE_BYTES_MAX, &a->word, e);
-    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+        rc = ask_take_plain(o, "transition", VALUE_BYTES_MAX, &a->word, e);
+    return rc < 0 ? rc : ask_take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
 static int take_finding(const json_t *o, struct ask_finding *out, struct err *e)
@@ -453,13 +230,13 @@ static int take_finding(const json_t *o, struct ask_finding *out, struct err *e)
         return err_set(e, -EINVAL, "\"findings\" has an entry that is no object");
     int rc = json_only_keys(o, keys, 2, e);
     if (rc == 0)
-        rc = want_string(o, "fault", &fault, e);
+        rc = ask_want_string(o, "fault", &fault, e);
     if (rc == 0)
-        rc = check_plain("fault", fault, FAULT_BYTES_MAX, e);
+        rc = ask_check_plain("fault", fault, FAULT_BYTES_MAX, e);
     if (rc == 0)
-        rc = allow_string(o, "device", &device, e);
+        rc = ask_allow_string(o, "device", &device, e);
     if (rc == 0 && device && *device)
-        rc = check_plain("device", device, FINDING_DEVICE_BYTES_MAX, e);
+        rc = ask_check_plain("device", device, FINDING_DEVICE_BYTES_MAX, e);
     if (rc == 0)
         *out = (struct ask_finding){mem_dup(fault), device ? mem_dup(device) : NULL};
     return rc;
@@ -469,7 +246,7 @@ static int parse_resolve(const json_t *o, struct ask *a, struct err *e)
 {
     const json_t *list = json_object_get(o, "findings");
     size_t n = json_array_size(list);
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     if (rc == 0 && (!json_is_array(list) || n == 0 || n > FINDINGS_NAMED_MAX))
         rc = err_set(e, -EINVAL, "\"findings\" is no array of 1 to %d", FINDINGS_NAMED_MAX);
     if (rc < 0)
@@ -477,12 +254,12 @@ static int parse_resolve(const json_t *o, struct ask *a, struct err *e)
     a->findings = mem_alloc(n * sizeof *a->findings);
     for (; rc == 0 && a->n_findings < n; a->n_findings += rc == 0)
         rc = take_finding(json_array_get(list, a->n_findings), &a->findings[a->n_findings], e);
-    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+    return rc < 0 ? rc : ask_take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
 static int parse_forget(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     if (rc == 0 && json_object_get(o, "force"))
         rc = json_take_bool(o, "force", &a->on, e);
     return rc;
@@ -490,7 +267,7 @@ static int parse_forget(const json_t *o, struct ask *a, struct err *e)
 
 static int parse_ticket(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     a->gives = json_object_get(o, "take");
     if (rc == 0 && a->gives)
         rc = json_take_bool(o, "take", &a->on, e);
@@ -503,19 +280,19 @@ static int parse_ticket(const json_t *o, struct ask *a, struct err *e)
 
 static int parse_brake(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_plain(o, "name", VALUE_BYTES_MAX, &a->word, e);
+    int rc = ask_take_plain(o, "name", VALUE_BYTES_MAX, &a->word, e);
     if (rc == 0 && !json_object_get(o, "on"))
         return err_set(e, -EINVAL, "\"on\" is missing");
     if (rc == 0)
         rc = json_take_bool(o, "on", &a->on, e);
-    return rc < 0 ? rc : take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
+    return rc < 0 ? rc : ask_take_plain(o, "reason", REASON_BYTES_MAX, &a->reason, e);
 }
 
 static int parse_power(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = take_nodes(o, a, e);
+    int rc = ask_take_nodes(o, a, e);
     if (rc == 0)
-        rc = take_plain(o, "do", VALUE_BYTES_MAX, &a->word, e);
+        rc = ask_take_plain(o, "do", VALUE_BYTES_MAX, &a->word, e);
     if (rc == 0 && json_object_get(o, "force"))
         rc = json_take_bool(o, "force", &a->on, e);
     return rc < 0 ? rc : allow_reason(o, a, e);
@@ -524,7 +301,7 @@ static int parse_power(const json_t *o, struct ask *a, struct err *e)
 static int take_owner(const json_t *o, const char *key, struct owner *out, struct err *e)
 {
     const char *name;
-    int rc = want_string(o, key, &name, e);
+    int rc = ask_want_string(o, key, &name, e);
     if (rc == 0 && owner_parse(name, out, e) < 0)
         rc = err_wrap(e, -EINVAL, "\"%s\"", key);
     return rc;
@@ -532,7 +309,7 @@ static int take_owner(const json_t *o, const char *key, struct owner *out, struc
 
 static int parse_owned(const json_t *o, struct ask *a, struct err *e)
 {
-    int rc = json_object_get(o, "nodes") ? take_nodes(o, a, e) : 0;
+    int rc = json_object_get(o, "nodes") ? ask_take_nodes(o, a, e) : 0;
     if (rc == 0 && json_object_get(o, "owner"))
         rc = take_owner(o, "owner", &a->owner, e);
     return rc < 0 ? rc : allow_reason(o, a, e);
@@ -560,9 +337,9 @@ static int take_part(const json_t *o, struct ask_part *p, struct err *e)
     int rc = json_is_object(o) ? json_only_keys(o, keys, 2, e)
                                : err_set(e, -EINVAL, "a member of \"parts\" is no object");
     if (rc == 0)
-        rc = want_string(o, "text", &text, e);
+        rc = ask_want_string(o, "text", &text, e);
     if (rc == 0)
-        rc = take_plain(o, "part", VALUE_BYTES_MAX, &p->name, e);
+        rc = ask_take_plain(o, "part", VALUE_BYTES_MAX, &p->name, e);
     if (rc == 0)
         p->text = mem_dup(text);
     return rc;
@@ -589,7 +366,7 @@ static int take_warnings(const json_t *list, struct text *out, struct err *e)
         const char *s = json_string_value(json_array_get(list, i));
         if (!s)
             return err_set(e, -EINVAL, "a member of \"warnings\" is no string");
-        int rc = check_plain("warnings", s, VALUE_BYTES_MAX, e);
+        int rc = ask_check_plain("warnings", s, VALUE_BYTES_MAX, e);
         if (rc < 0)
             return rc;
         text_printf(out, "%s\n", s);
@@ -626,12 +403,12 @@ static const struct {
     [ROUTE_node_forget] = {parse_forget, false, 2, {"nodes", "force"}},
     [ROUTE_config_reload] = {parse_reload, true, 3, {"revision", "parts", "warnings"}},
     [ROUTE_backup_create] = {parse_nothing, true, 0, {NULL}},
-    [ROUTE_token_create] = {parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
-    [ROUTE_token_end] = {parse_token_end, false, 2, {"id", "reason"}},
-    [ROUTE_controller_admit] = {parse_controller_admit, false, 2, {"name", "key"}},
-    [ROUTE_controller_remove] = {parse_controller_remove, false, 2, {"name", "reason"}},
-    [ROUTE_certificate_create] = {parse_certificate, false, 4, {"name", "role", "request", "valid"}},
-    [ROUTE_certificate_revoke] = {parse_revoke, false, 4, {"nodes", "holder", "serial", "reason"}},
+    [ROUTE_token_create] = {ask_parse_token, false, 6, {"nodes", "valid", "count", "again", "from", "uuid"}},
+    [ROUTE_token_end] = {ask_parse_token_end, false, 2, {"id", "reason"}},
+    [ROUTE_controller_admit] = {ask_parse_controller_admit, false, 2, {"name", "key"}},
+    [ROUTE_controller_remove] = {ask_parse_controller_remove, false, 2, {"name", "reason"}},
+    [ROUTE_certificate_create] = {ask_parse_certificate, false, 4, {"name", "role", "request", "valid"}},
+    [ROUTE_certificate_revoke] = {ask_parse_revoke, false, 4, {"nodes", "holder", "serial", "reason"}},
     [ROUTE_conform_recheck] = {parse_recheck, false, 1, {"nodes"}},
     [ROUTE_conform_approve] = {parse_approve, false, 2, {"nodes", "reason"}},
     [ROUTE_baseline_accept] = {parse_baseline, false, 2, {"node", "reason"}},

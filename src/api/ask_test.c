@@ -61,46 +61,6 @@ static void test_set(void **state)
     ask_fini(&a);
 }
 
-static void test_token(void **state)
-{
-    struct ask a;
-    assert_int_equal(parse(ROUTE_token_create, "{\"nodes\":\"new1\"}", &a, NULL), 0);
-    assert_int_equal(a.nodes.n, 1);
-    assert_int_equal(a.valid.ns, span_s(3600).ns);
-    assert_int_equal(a.count, 1);
-    assert_false(a.again);
-    assert_null(a.from);
-    assert_null(a.uuid);
-    ask_fini(&a);
-    assert_int_equal(parse(ROUTE_token_create, "{\"nodes\":\"new[1-2]\",\"valid\":\"7d\"}", &a, NULL), 0);
-    assert_int_equal(a.nodes.n, 2);
-    assert_int_equal(a.valid.ns, span_s(7 * 86400).ns);
-    ask_fini(&a);
-    assert_int_equal(parse(ROUTE_token_create,
-                           "{\"nodes\":\"new[1-2]\",\"count\":2,\"again\":true,\"from\":\"10.0.0.0/8\","
-                           "\"uuid\":\"4C4C4544-0039-3510-8052-b4c04f4e3332\"}",
-                           &a, NULL),
-                     0);
-    assert_int_equal(a.count, 2);
-    assert_true(a.again);
-    assert_string_equal(a.from, "10.0.0.0/8");
-    assert_string_equal(a.uuid, "4C4C4544-0039-3510-8052-b4c04f4e3332");
-    ask_fini(&a);
-}
-
-static void test_certificate(void **state)
-{
-    struct ask a;
-    assert_int_equal(parse(ROUTE_certificate_create,
-                           "{\"name\":\"ann\",\"role\":\"admin\",\"request\":\"-----\\n\"}", &a, NULL),
-                     0);
-    assert_string_equal(a.name, "ann");
-    assert_int_equal(a.role, ROLE_ADMIN);
-    assert_string_equal(a.request, "-----\n");
-    assert_int_equal(a.valid.ns, span_s(90 * 86400).ns);
-    ask_fini(&a);
-}
-
 static void test_reload(void **state)
 {
     struct ask a;
@@ -502,8 +462,6 @@ int main(void)
         cmocka_unit_test(test_hold),
         cmocka_unit_test(test_release),
         cmocka_unit_test(test_set),
-        cmocka_unit_test(test_token),
-        cmocka_unit_test(test_certificate),
         cmocka_unit_test(test_reload),
         cmocka_unit_test(test_conform),
         cmocka_unit_test(test_baseline),

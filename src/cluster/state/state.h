@@ -2,6 +2,7 @@
 #ifndef FETTLE_CLUSTER_STATE_H
 #define FETTLE_CLUSTER_STATE_H
 
+#include "base/json.h"
 #include "base/table.h"
 #include "cluster/state/baseline.h"
 #include "cluster/state/budget.h"
@@ -13,11 +14,7 @@
 #include "cluster/state/request.h"
 #include "cluster/state/revision.h"
 
-#include "base/json.h"
-
-/*
- * The inside of a cluster, for its rooms only.
- */
+/* The inside of a cluster, for its rooms only. */
 
 struct member_slot {
     struct member m; /* first: a member is its slot */
@@ -68,7 +65,6 @@ struct shared_slot {
     UT_hash_handle hh;
 };
 
-/* A tally/ record. */
 struct tally {
     char *remedy;
     size_t n;
@@ -79,13 +75,11 @@ struct tally {
     UT_hash_handle hh;
 };
 
-/* A floor/ record. */
 struct floor_slot {
     struct floor f; /* first */
     UT_hash_handle hh;
 };
 
-/* An owner/ record. */
 struct owner_slot {
     struct ownership o; /* first */
     uint64_t sum;
@@ -115,7 +109,6 @@ struct request_slot {
     UT_hash_handle hh;
 };
 
-/* A request/ record. */
 struct request_record {
     uint64_t revision;
     struct wall at;
@@ -201,19 +194,15 @@ const struct hold *member_hold(const struct member *m, const struct claim *claim
 
 /* Folded names of members. The caller frees it. */
 char *members_fold(struct member *const *nodes, size_t n);
-
 /* It lets no new work land, and asks whether the running work has ended. */
 bool kind_drains(enum claim_kind kind);
 bool claim_drains(const struct claim *claim);
-
 /* A record's part of the digest. */
 uint64_t record_sum(const char *key, const char *value);
-
 const struct token *cluster_token(const struct cluster *c, const char *hash);
 
 /* Gives a member the roster's specification, with its edit over it. */
 void member_set_spec(struct cluster *c, struct member *m, const struct spec *s);
-
 /* Drops all records but those of the members themselves: for the end. */
 void cluster_forget_records(struct cluster *c);
 void conform_forget(struct cluster *c);
@@ -225,9 +214,6 @@ void member_classify(const struct cluster *c, struct member *m);
 const struct node_class *member_class(const struct cluster *c, const struct member *m);
 /* NULL while it is not drifted. */
 const struct drift *member_drift(const struct member *m);
-
-void certificates_forget(struct cluster *c);
-void controllers_forget(struct cluster *c);
 
 /* The member's memory; made when there is none yet. */
 struct past *member_past(struct member *m);
@@ -243,6 +229,8 @@ void member_forget_repair(struct cluster *c, struct member *m);
 void member_forget_trial(struct cluster *c, struct member *m);
 void health_forget(struct cluster *c); /* all that is not a member's */
 
+void certificates_forget(struct cluster *c);
+void controllers_forget(struct cluster *c);
 void floors_forget(struct cluster *c);
 void owners_forget(struct cluster *c);
 

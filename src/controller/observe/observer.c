@@ -71,7 +71,7 @@ static void observer_free(struct observer *o)
 }
 
 /* The stream is over, or to be over: the next attempt begins anew. */
-static void drop(struct observer *o, const struct err *why)
+static void observer_drop(struct observer *o, const struct err *why)
 {
     if (o->told || !o->why.code || strcmp(o->why.msg, why->msg) != 0)
         log_warn("what %s observes is not told here: %s", o->address, why->msg);
@@ -102,7 +102,7 @@ static void on_bytes(struct stream *s, void *arg, const char *bytes, size_t n)
     int rc = reading_feed(o->reading, bytes, n, o->heard, wall_now(), &news, &why);
     if (rc < 0) {
         stream_abort(s, &why);
-        drop(o, &why);
+        observer_drop(o, &why);
         return;
     }
     if (news && o->told)
@@ -118,13 +118,13 @@ static void on_close(struct stream *s, void *arg, const struct err *why)
     if (o->is_over)
         observer_free(o);
     else if (o->reading)
-        drop(o, why ? why : &end);
+        observer_drop(o, why ? why : &end);
 }
 
 static const struct stream_events events = {.on_open = on_open, .on_bytes = on_bytes, .on_close = on_close};
 
 /* "host:port", "[::1]:port" */
-static bool split(const char *address, char *host, size_t size, uint16_t *port)
+static bool address_split(const char *address, char *host, size_t size, uint16_t *port)
 {
     uint64_t number;
     const char *colon = strrchr(address, ':');
@@ -136,12 +136,12 @@ static bool split(const char *address, char *host, size_t size, uint16_t *port)
     return true;
 }
 
-static void dial(struct observer *o, struct mono now)
+static void observer_dial(struct observer *o, struct mono now)
 {
     char host[256];
     uint16_t port;
     o->again = mono_add(now, span_ms(AGAIN_MS));
-    if (!split(o->address, host, sizeof host, &port))
+    if (!address_split(o->address, host, sizeof host, &port))
         return;
     o->fresh = watch_create_following(o->with.cluster, o->with.policy, now, &mute);
     o->reading = reading_create(o->fresh, cluster_origin(o->with.cluster), on_whole, o);
@@ -150,29 +150,29 @@ static void dial(struct observer *o, struct mono now)
         stream_dial(o->with.loop, host, port, o->with.tls, "urn:fettle:controller:", QUEUE_BYTES, &events, o);
 }
 
-static void cut(struct observer *o, const char *why)
+static void observer_cut(struct observer *o, const char *why)
 {
     struct err e;
     err_set(&e, -EREMOTE, "%s", why);
     if (o->stream)
         stream_abort(o->stream, &e);
     if (o->reading)
-        drop(o, &e);
+        observer_drop(o, &e);
 }
 
 void observer_turn(struct observer *o, struct mono now)
 {
     if (o->reading && mono_sub(now, o->heard).ns > span_s(o->told ? CUT_S : FIRST_S).ns)
-        cut(o, "nothing comes in");
+        observer_cut(o, "nothing comes in");
     if (!o->stream && *o->address && now.ns >= o->again.ns)
-        dial(o, now);
+        observer_dial(o, now);
 }
 
 void observer_leader(struct observer *o, const char *address)
 {
     if (strcmp(o->address, address) == 0)
         return;
-    cut(o, *address ? "another controller leads" : "no controller leads");
+    observer_cut(o, *address ? "another controller leads" : "no controller leads");
     free(o->address);
     o->address = mem_dup(address);
     o->again = (struct mono){0};
@@ -180,7 +180,7 @@ void observer_leader(struct observer *o, const char *address)
 
 void observer_anew(struct observer *o)
 {
-    cut(o, "the configuration changed");
+    observer_cut(o, "the configuration changed");
     o->again = (struct mono){0};
 }
 

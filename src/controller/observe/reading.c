@@ -149,7 +149,7 @@ static int take_head_line(struct reading *r, const char *line, size_t n, struct 
     return 0;
 }
 
-static bool begins(const char *line, size_t n, const char *with)
+static bool line_begins(const char *line, size_t n, const char *with)
 {
     return n >= strlen(with) && strncmp(line, with, strlen(with)) == 0;
 }
@@ -170,11 +170,11 @@ static int take_line(struct reading *r, const char *line, size_t n, struct err *
         n--;
     if (!r->in_body)
         return take_head_line(r, line, n, e);
-    if (begins(line, n, id))
+    if (line_begins(line, n, id))
         return take_word(line + sizeof id - 1, n - (sizeof id - 1), r->id, sizeof r->id, e);
-    if (begins(line, n, name))
+    if (line_begins(line, n, name))
         return take_word(line + sizeof name - 1, n - (sizeof name - 1), r->name, sizeof r->name, e);
-    if (begins(line, n, data)) {
+    if (line_begins(line, n, data)) {
         text_clear(&r->data);
         text_add_bytes(&r->data, line + sizeof data - 1, n - (sizeof data - 1));
     }
