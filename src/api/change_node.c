@@ -99,7 +99,7 @@ int call_node_forget(struct call *c, struct text *t, struct err *e)
     CLEANUP_FREE struct member **members = NULL;
     /* The nodes of which a part of the request was committed are not there any more. */
     int rc = c->begun ? call_ask(c, &a, e) : call_ask_members(c, &a, &members, e);
-    if (rc == 0 && !c->begun)
+    if (rc == 0 && members)
         rc = refuse_heard(c, members, a.nodes.n, e);
     if (rc == 0)
         rc = call_submit(c, &a.nodes, &(struct command){.kind = COMMAND_FORGET, .forget = {a.on}}, NULL);

@@ -153,8 +153,7 @@ static void other_answers_are_refused(void **state)
         "{\"keys\":[{\"kid\":\"a\",\"kty\":\"RSA\",\"n\":\"!\",\"e\":\"AQAB\"}]}",
         "{\"keys\":[{\"kid\":7,\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}]}",
         "{\"keys\":[{\"kid\":\"a\",\"kty\":\"oct\",\"k\":\"AQAB\"}]}",
-        "{\"keys\":[{\"kid\":\"a\",\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"AQ\","
-        "\"y\":\"AQ\"}]}"};
+        "{\"keys\":[{\"kid\":\"a\",\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"A\",\"y\":\"A\"}]}"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct token_keys *k = NULL;
         struct err e = {0};

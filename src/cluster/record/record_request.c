@@ -224,7 +224,7 @@ int put_request(struct cluster *c, const char *name, const char *value, struct e
     struct request_record *before = record_find(c, revision);
     if (before)
         record_leave(c, before);
-    if (o)
+    if (value)
         record_add(c, revision, at, value, made, n);
     return 0;
 }

@@ -71,10 +71,10 @@ int etcd_carry_out(const char *call, const char *body, struct text *answer);
 int etcd_error(int code, const char *message, struct text *answer);
 
 /* Everything that was ever written. */
-size_t etcd_events(const struct etcd_event **events);
+size_t etcd_events(const struct etcd_event **out);
 uint64_t etcd_revision(void);
 uint64_t etcd_compacted(void);
-void etcd_compact(uint64_t revision);
+void etcd_compact(uint64_t to);
 /* The create_revision of a key; 0: there is none. */
 uint64_t etcd_created_of(const char *key);
 void etcd_begin(void);
