@@ -557,6 +557,7 @@ def test_no_node_is_in_service_before_slurm_agrees(world):
     c.fettle('node', 'drain', 'c1', '--reason', 'new fan')
     wait('it is drained there', lambda: is_drained(l, 'c1'))
     claim = c.get('/v1/nodes/c1')['claims'][0]['id']
+    wait('its work has ended', lambda: any(e['what'] == 'node.drained' for e in c.journal()))
     set_mode(world, 'fails')
     wait('it is noticed', lambda: c.log_lines('alarm.slurm'))
     c.fettle('node', 'undrain', 'c1')
@@ -569,7 +570,7 @@ def test_no_node_is_in_service_before_slurm_agrees(world):
     c.wait_nodes('it is in service', ['c1'], Lifecycle='available', Schedulable=True)
     check(not is_drained(l, 'c1'), 'c1 is drained')
     followed = [line.split('  ', 1)[1].split()[0] for line in c.fettle('journal', '--about', claim).splitlines()]
-    equal([followed[0], *sorted(set(followed[1:]))], ['node.drain', 'effect.result', 'node.undrain'],
+    equal([followed[0], *sorted(set(followed[1:]))], ['node.drain', 'effect.result', 'node.drained', 'node.undrain'],
           f'what is part of the claim: {followed}')
 
 
