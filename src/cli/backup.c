@@ -16,14 +16,9 @@
 
 /* --- asked of the controller ------------------------------------------------------------------- */
 
-static int ask_backups(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_backup_list, answer, e);
-}
-
 int backup_show(struct call *c, struct err *e)
 {
-    static const struct listing backups = {.record = RECORD_BACKUP, .ask = ask_backups};
+    static const struct listing backups = {.record = RECORD_BACKUP, .all = fettle_backup_list};
     return listing_show(c, &backups, NULL, e);
 }
 

@@ -24,14 +24,10 @@ static void write_alarms(struct call *c, const struct fettle_value *v)
     }
 }
 
-static int ask_classes(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_class_list, answer, e);
-}
-
 int class_list(struct call *c, struct err *e)
 {
-    static const struct listing classes = {.record = RECORD_CLASS, .ask = ask_classes, .below = write_alarms};
+    static const struct listing classes = {
+        .record = RECORD_CLASS, .all = fettle_class_list, .below = write_alarms};
     return listing_show(c, &classes, NULL, e);
 }
 

@@ -305,6 +305,11 @@ struct fettle *call_controller(struct call *c, struct err *e)
     return c->fettle;
 }
 
+int call_needs_reason(const struct call *c, struct err *e)
+{
+    return c->value[OPTION_REASON] ? 0 : err_set(e, -EINVAL, "why? --reason WORDS");
+}
+
 int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answer, struct err *e)
 {
     struct fettle_error why;

@@ -114,15 +114,9 @@ int cert_create(struct call *c, struct err *e)
 
 /* ---- which there are ---- */
 
-static int ask_certificates(struct call *c, const struct query *q, struct fettle_answer **answer,
-                            struct err *e)
-{
-    return call_answer(c, fettle_certificate_list, answer, e);
-}
-
 int cert_list(struct call *c, struct err *e)
 {
-    static const struct listing certificates = {.record = RECORD_CERTIFICATE, .ask = ask_certificates};
+    static const struct listing certificates = {.record = RECORD_CERTIFICATE, .all = fettle_certificate_list};
     return listing_show(c, &certificates, NULL, e);
 }
 
@@ -134,8 +128,8 @@ int cert_revoke(struct call *c, struct err *e)
     CLEANUP_FREE char *nodes = NULL;
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
-    if (!c->value[OPTION_REASON])
-        return err_set(e, -EINVAL, "why? --reason WORDS");
+    if (call_needs_reason(c, e) < 0)
+        return e->code;
     int r = holder ? 0 : choice_nodes(c->args, c->n_args, &nodes, e);
     struct fettle *f = r == 0 ? call_controller(c, e) : NULL;
     if (!f)

@@ -121,6 +121,9 @@ struct fettle *call_controller(struct call *c, struct err *e);
 /* Converts an error of libfettle. Returns r. */
 int call_told(int r, const struct fettle_error *from, struct err *e);
 
+/* 0 when the call says why; -EINVAL. */
+int call_needs_reason(const struct call *c, struct err *e);
+
 /* A question without arguments. */
 typedef int call_answer_fn(struct fettle *f, struct fettle_answer **out, struct fettle_error *e);
 int call_answer(struct call *c, call_answer_fn *fn, struct fettle_answer **answer, struct err *e);

@@ -15,14 +15,9 @@
 
 /* ---- partitions ---- */
 
-static int ask_partitions(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_partition_list, answer, e);
-}
-
 int partition_list(struct call *c, struct err *e)
 {
-    static const struct listing partitions = {.record = RECORD_PARTITION, .ask = ask_partitions};
+    static const struct listing partitions = {.record = RECORD_PARTITION, .all = fettle_partition_list};
     return listing_show(c, &partitions, NULL, e);
 }
 
@@ -517,14 +512,9 @@ int token_create(struct call *c, struct err *e)
     return 0;
 }
 
-static int ask_tokens(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_token_list, answer, e);
-}
-
 int token_list(struct call *c, struct err *e)
 {
-    static const struct listing tokens = {.record = RECORD_TOKEN, .ask = ask_tokens};
+    static const struct listing tokens = {.record = RECORD_TOKEN, .all = fettle_token_list};
     return listing_show(c, &tokens, NULL, e);
 }
 
@@ -533,8 +523,8 @@ int token_end(struct call *c, struct err *e)
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
     CLEANUP_TEXT struct text done = {0};
-    if (!c->value[OPTION_REASON])
-        return err_set(e, -EINVAL, "why? --reason WORDS");
+    if (call_needs_reason(c, e) < 0)
+        return e->code;
     struct fettle *f = call_controller(c, e);
     if (!f)
         return e->code;

@@ -5,15 +5,9 @@
 
 #include <errno.h>
 
-static int ask_controllers(struct call *c, const struct query *q, struct fettle_answer **answer,
-                           struct err *e)
-{
-    return call_answer(c, fettle_controller_list, answer, e);
-}
-
 int controller_list(struct call *c, struct err *e)
 {
-    static const struct listing controllers = {.record = RECORD_CONTROLLER, .ask = ask_controllers};
+    static const struct listing controllers = {.record = RECORD_CONTROLLER, .all = fettle_controller_list};
     return listing_show(c, &controllers, NULL, e);
 }
 
@@ -37,8 +31,8 @@ int controller_remove(struct call *c, struct err *e)
     struct fettle_answer *answer = NULL;
     struct fettle_error why;
     CLEANUP_TEXT struct text done = {0};
-    if (!c->value[OPTION_REASON])
-        return err_set(e, -EINVAL, "why? --reason WORDS");
+    if (call_needs_reason(c, e) < 0)
+        return e->code;
     struct fettle *f = call_controller(c, e);
     if (!f)
         return e->code;

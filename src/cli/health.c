@@ -13,14 +13,9 @@
 
 /* ---- checks ---- */
 
-static int ask_checks(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_check_list, answer, e);
-}
-
 int check_list(struct call *c, struct err *e)
 {
-    static const struct listing checks = {.record = RECORD_CHECK, .ask = ask_checks};
+    static const struct listing checks = {.record = RECORD_CHECK, .all = fettle_check_list};
     return listing_show(c, &checks, NULL, e);
 }
 

@@ -67,7 +67,7 @@ int listing_show(struct call *c, const struct listing *l, struct fettle_answer *
     if (r == 0 && view.form == FORM_HELP)
         view_help(q.record, &c->out);
     else if (r == 0)
-        r = l->ask(c, &q, &answer, e);
+        r = l->all ? call_answer(c, l->all, &answer, e) : l->ask(c, &q, &answer, e);
     if (r == 0 && answer && call_has(c, OPTION_DRY_RUN))
         r = report_would(c, STEAL(answer));
     else if (r == 0 && answer)

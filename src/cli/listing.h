@@ -14,11 +14,12 @@ typedef int listing_ask_fn(struct call *c, const struct query *q, struct fettle_
 
 struct listing {
     enum record record;
-    listing_ask_fn *ask;
-    bool chooses;     /* the arguments are host lists and filters */
-    bool whole;       /* JSON and YAML without fields are the unchanged answer, because it is about one
-                         thing */
-    const char *part; /* the member of the answer that is shown; NULL: the whole answer */
+    call_answer_fn *all; /* the question, when it has no arguments; */
+    listing_ask_fn *ask; /* otherwise NULL, and this asks */
+    bool chooses;        /* the arguments are host lists and filters */
+    bool whole;          /* JSON and YAML without fields are the unchanged answer, because it is about one
+                            thing */
+    const char *part;    /* the member of the answer that is shown; NULL: the whole answer */
     /* Write the lines above and below the table, unless the call selects records or fields; NULL: none. */
     void (*above)(struct call *c, const struct fettle_value *v);
     void (*below)(struct call *c, const struct fettle_value *v);

@@ -14,14 +14,9 @@
 
 /* ---- remedies ---- */
 
-static int ask_remedies(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_remedy_list, answer, e);
-}
-
 int remedy_list(struct call *c, struct err *e)
 {
-    static const struct listing remedies = {.record = RECORD_REMEDY, .ask = ask_remedies};
+    static const struct listing remedies = {.record = RECORD_REMEDY, .all = fettle_remedy_list};
     return listing_show(c, &remedies, NULL, e);
 }
 
@@ -121,14 +116,9 @@ static void write_repair(struct call *c, const struct fettle_value *r)
     }
 }
 
-static int ask_repairs(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_repair_list, answer, e);
-}
-
 int repair_list(struct call *c, struct err *e)
 {
-    static const struct listing repairs = {.record = RECORD_REPAIR, .ask = ask_repairs};
+    static const struct listing repairs = {.record = RECORD_REPAIR, .all = fettle_repair_list};
     return listing_show(c, &repairs, NULL, e);
 }
 
@@ -349,27 +339,17 @@ int queue_take(struct call *c, struct err *e)
 
 /* ---- the work queue ---- */
 
-static int ask_queue(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_queue_list, answer, e);
-}
-
 int queue_list(struct call *c, struct err *e)
 {
-    static const struct listing tickets = {.record = RECORD_TICKET, .ask = ask_queue};
+    static const struct listing tickets = {.record = RECORD_TICKET, .all = fettle_queue_list};
     return listing_show(c, &tickets, NULL, e);
 }
 
 /* ---- overrides ---- */
 
-static int ask_overrides(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_override_list, answer, e);
-}
-
 int override_list(struct call *c, struct err *e)
 {
-    static const struct listing overrides = {.record = RECORD_OVERRIDE, .ask = ask_overrides};
+    static const struct listing overrides = {.record = RECORD_OVERRIDE, .all = fettle_override_list};
     return listing_show(c, &overrides, NULL, e);
 }
 
@@ -421,14 +401,9 @@ int brake_release(struct call *c, struct err *e)
     return set_brake(c, c->n_args ? c->args[0] : "stop", false, "released", e);
 }
 
-static int ask_brakes(struct call *c, const struct query *q, struct fettle_answer **answer, struct err *e)
-{
-    return call_answer(c, fettle_brake_list, answer, e);
-}
-
 int brake_list(struct call *c, struct err *e)
 {
-    static const struct listing brakes = {.record = RECORD_BRAKE, .ask = ask_brakes};
+    static const struct listing brakes = {.record = RECORD_BRAKE, .all = fettle_brake_list};
     return listing_show(c, &brakes, NULL, e);
 }
 
