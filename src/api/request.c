@@ -25,7 +25,6 @@ int request_id_read(const char *header, char out[static REQUEST_ID_BYTES_MAX + 1
 /* Of what is asked for. How its client counts as the same is not part of it. */
 static void request_digest(const struct call *c, char out[static REQUEST_ASKS_BYTES + 1])
 {
-    static const char hex[] = "0123456789abcdef";
     size_t len;
     unsigned char sum[32];
     const char *method = http_method_name(c->request), *path = http_path(c->request);
@@ -33,9 +32,7 @@ static void request_digest(const struct call *c, char out[static REQUEST_ASKS_BY
     const struct digest_piece pieces[] = {
         {method, strlen(method) + 1}, {path, strlen(path) + 1}, {body, len}};
     digest_sha256_pieces(pieces, sizeof pieces / sizeof pieces[0], sum);
-    for (size_t i = 0; i < REQUEST_ASKS_BYTES; i++)
-        out[i] = hex[sum[i / 2] >> (i % 2 ? 0 : 4) & 15];
-    out[REQUEST_ASKS_BYTES] = '\0';
+    digest_hex(sum, REQUEST_ASKS_BYTES / 2, out);
 }
 
 int request_shown(const char *what, uint64_t revision, struct err *e)

@@ -5,6 +5,7 @@
  */
 #include "backup/backup_inside.h"
 
+#include "base/directory.h"
 #include "base/private.h"
 
 #include <dirent.h>
@@ -76,28 +77,12 @@ int shelf_open(const char *directory, int *dir, int *lock, struct err *e)
     return r;
 }
 
-static int files_remove(int fd)
-{
-    DIR *list = fdopendir(fd);
-    int r = list ? 0 : -errno;
-    if (!list)
-        close(fd);
-    for (struct dirent *d; !r && (d = readdir(list));)
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
-            unlinkat(dirfd(list), d->d_name, 0))
-            r = -errno;
-    if (list)
-        closedir(list);
-    return r;
-}
-
 int shelf_remove(int dir, const char *name)
 {
-    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    int r = files_remove(fd);
-    return r ? r : unlinkat(dir, name, AT_REMOVEDIR) || fsync(dir) ? -errno : 0;
+    int r = directory_remove(dir, name);
+    if (r)
+        return r == -ENOENT ? 0 : r;
+    return fsync(dir) ? -errno : 0;
 }
 
 int shelf_tidy(int dir, const char *directory, struct err *e)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void to_hex(const unsigned char *in, size_t n, char *out)
+char *digest_hex(const unsigned char *in, size_t n, char *out)
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < n; i++) {
@@ -23,6 +23,7 @@ static void to_hex(const unsigned char *in, size_t n, char *out)
         out[2 * i + 1] = digits[in[i] & 15];
     }
     out[2 * n] = '\0';
+    return out;
 }
 
 void digest_sha256_bytes(const void *bytes, size_t len, unsigned char out[static 32])
@@ -43,7 +44,7 @@ char *digest_sha256(const void *bytes, size_t len, char out[static 65])
 {
     unsigned char hash[SHA256_DIGEST_LENGTH];
     SHA256(bytes, len, hash);
-    to_hex(hash, sizeof hash, out);
+    digest_hex(hash, sizeof hash, out);
     return out;
 }
 
@@ -63,7 +64,7 @@ int digest_sha256_file(int fd, uint64_t *bytes, char out[static 65])
     int r = n < 0 ? -errno : good == 1 && EVP_DigestFinal_ex(sum, hash, NULL) == 1 ? 0 : -EIO;
     EVP_MD_CTX_free(sum);
     if (r == 0)
-        to_hex(hash, sizeof hash, out);
+        digest_hex(hash, sizeof hash, out);
     return r;
 }
 
@@ -88,7 +89,7 @@ char *digest_random_hex(char *out, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         unsigned char b;
         digest_random(&b, 1);
-        to_hex(&b, 1, out + 2 * i);
+        digest_hex(&b, 1, out + 2 * i);
     }
     return out;
 }

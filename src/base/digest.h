@@ -20,7 +20,10 @@ struct digest_piece {
 };
 void digest_sha256_pieces(const struct digest_piece *pieces, size_t n, unsigned char out[static 32]);
 
-/* The same as lower-case hex. Returns out. */
+/* Bytes as lower-case hex: 2 * n characters and a zero. Returns out. */
+char *digest_hex(const unsigned char *in, size_t n, char *out);
+
+/* The SHA-256 of bytes as hex. Returns out. */
 char *digest_sha256(const void *bytes, size_t len, char out[static 65]);
 
 /* The same of all that a file has from its present place on, and how much that is. -errno. */

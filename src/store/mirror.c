@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/mirror.h"
 
+#include "base/directory.h"
 #include "base/text.h"
 #include "store/begun.h"
 #include "store/sqlite.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -206,25 +206,12 @@ static int mirror_try(struct mirror *m, uint64_t head, struct err *e)
     return r;
 }
 
-/* Removes the files of a directory, which has no others, and the directory. */
-static void files_remove(const char *dir)
-{
-    DIR *d = opendir(dir);
-    const struct dirent *entry;
-    while (d && (entry = readdir(d)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(d), entry->d_name, 0);
-    if (d)
-        closedir(d);
-    rmdir(dir);
-}
-
 /* What may have entries that etcd does not have any more is kept, once. */
 static int move_aside(const struct mirror *m, struct err *e)
 {
     CLEANUP_TEXT struct text aside = {0};
     text_printf(&aside, "%s-aside", m->dir);
-    files_remove(aside.s);
+    directory_remove(AT_FDCWD, aside.s);
     if (rename(m->dir, aside.s) < 0 && errno != ENOENT)
         return err_set(e, -errno, "cannot move %s aside: %s", m->dir, strerror(errno));
     return 0;

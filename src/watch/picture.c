@@ -82,10 +82,8 @@ static const char *yes_or_no(bool is)
 
 static void add_text(struct text *t, const char *key, const char *value)
 {
-    if (!value)
-        return;
-    text_printf(t, ",\"%s\":", key);
-    text_add_json(t, value);
+    if (value)
+        text_add_member(t, key, value);
 }
 
 static int64_t age_ms(const struct telling *s, struct mono at)
